@@ -5,7 +5,7 @@
     ├── VocabularyError       (ValueError)         a vocabulary cannot be built, read or used as asked
     ├── SpecialTokenError     (ValueError)         text holds a special token that was not allowed
     ├── UnknownTokenError     (KeyError)           an id or a token that the vocabulary does not have
-    ├── DecodeError           (ValueError)         bytes that are not text
+    ├── TextError             (ValueError)         text that UTF-8 cannot write, or bytes that are none
     ├── CorpusError           (ValueError)         a source or a shard holds something it must not
     ├── MismatchError         (ValueError)         two things that do not belong together
     ├── CheckpointError       (ValueError)         a checkpoint cannot be used
@@ -44,8 +44,8 @@ class UnknownTokenError(LmfastError, KeyError):
     """An id or a token that the vocabulary does not have."""
 
 
-class DecodeError(LmfastError, ValueError):
-    """Bytes that are not text."""
+class TextError(LmfastError, ValueError):
+    """Text that UTF-8 cannot write, such as a lone surrogate, or bytes that are not UTF-8."""
 
 
 class CorpusError(LmfastError, ValueError):
