@@ -26,6 +26,10 @@ class Attention(nn.Module):
         normed = shape.qk_norm
         self.query_norm = RMSNorm(shape.d_head) if normed else nn.Identity()
         self.key_norm = RMSNorm(shape.d_head) if normed else nn.Identity()
+        exponent = torch.arange(0, shape.d_head, 2) / shape.d_head
+        angle = torch.arange(shape.context_length)[:, None] * 10_000.0**-exponent
+        self.register_buffer("cos", angle.cos())
+        self.register_buffer("sin", angle.sin())
         self.shape = shape
 
     def heads(self, x: Tensor, count: int) -> Tensor:
@@ -34,10 +38,9 @@ class Attention(nn.Module):
     def rotate(self, x: Tensor) -> Tensor:
         if self.shape.positions == "learned":
             return x
-        exponent = torch.arange(0, self.shape.d_head, 2) / self.shape.d_head
-        angle = torch.arange(x.shape[-2])[:, None] * 10_000.0**-exponent
         a, b = x.chunk(2, -1)
-        turned = (a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos())
+        cos, sin = self.cos[: x.shape[-2]], self.sin[: x.shape[-2]]
+        turned = (a * cos - b * sin, a * sin + b * cos)
         return torch.cat(turned, -1).to(x.dtype)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:

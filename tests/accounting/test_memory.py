@@ -10,6 +10,7 @@ from lmfast.accounting import (
     estimate_activations,
     estimate_memory,
     named_model,
+    with_optimizer,
 )
 from lmfast.errors import ConfigError
 
@@ -71,7 +72,7 @@ def test_other_optimizers_keep_less():
     shape = named_model("gpt2-small")
     count = count_parameters(shape).value
     for optimizer, moments in (("adamw", 2), ("momentum", 1), ("sgd", 0)):
-        buckets = estimate_memory(shape, optimizer=optimizer).buckets
+        buckets = estimate_memory(shape, recipe=with_optimizer("fp32", optimizer)).buckets
         assert buckets["optimizer_state"].value == 4 * moments * count
 
 
@@ -81,10 +82,14 @@ def test_other_optimizers_keep_less():
         ({"recipe": "fp7"}, "amp-bf16"),
         ({"checkpointing": "some"}, "every-K"),
         ({"attention": "linear"}, "explicit"),
-        ({"optimizer": "lion"}, "momentum"),
         ({"micro_batch_size": 0}, "micro_batch_size"),
     ],
 )
 def test_what_does_not_exist_is_refused(wrong, named):
     with pytest.raises(ConfigError, match=named):
         estimate_memory(named_model("gpt2-small"), **wrong)
+
+
+def test_an_unknown_optimizer_is_refused():
+    with pytest.raises(ConfigError, match="momentum"):
+        with_optimizer("fp32", "lion")

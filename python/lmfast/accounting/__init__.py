@@ -14,7 +14,13 @@ from lmfast.accounting.memory import MemoryEstimate, estimate_memory
 from lmfast.accounting.named import MODELS, load_model_shape, named_model
 from lmfast.accounting.parameters import count_matmul_parameters, count_parameters
 from lmfast.accounting.quantity import Quantity
-from lmfast.accounting.recipes import RECIPES, Recipe, bytes_per_parameter, find_recipe
+from lmfast.accounting.recipes import (
+    RECIPES,
+    Recipe,
+    bytes_per_parameter,
+    find_recipe,
+    with_optimizer,
+)
 from lmfast.accounting.utilisation import hfu, mbu, mfu
 
 __all__ = [
@@ -49,4 +55,5 @@ __all__ = [
     "price",
     "six_nd",
     "training_time",
+    "with_optimizer",
 ]

@@ -5,6 +5,7 @@ from typing import Any
 
 from lmfast.accounting.architecture import as_architecture
 from lmfast.accounting.checkpointing import Checkpointing, parse_checkpointing
+from lmfast.accounting.parallelism import Parallelism
 from lmfast.accounting.parameters import count_matmul_parameters
 from lmfast.accounting.quantity import Quantity, total
 from lmfast.accounting.recipes import Recipe, find_recipe
@@ -23,6 +24,7 @@ from lmfast.accounting.saved import (
 from lmfast.config import ModelConfig
 from lmfast.config.checks import require, require_positive
 
+ALONE = Parallelism()
 CONVENTION = "tensors autograd saves, each storage once, parameters and buffers left out"
 
 
@@ -57,6 +59,7 @@ def estimate_activations(
     checkpointing: str | Checkpointing = "none",
     *,
     attention: Attention = "sdpa",
+    parallelism: Parallelism = ALONE,
 ) -> ActivationEstimate:
     """The bytes that autograd saves for one micro-batch.
 
@@ -67,6 +70,7 @@ def estimate_activations(
         recipe: A precision recipe, by name or whole.
         checkpointing: ``none``, ``selective``, ``full`` or ``every-K``.
         attention: ``sdpa`` (a fused kernel, no square of scores) or ``explicit``.
+        parallelism: How the job is spread; the bytes are those of one device.
 
     Returns:
         ``saved`` has the parts ``embedding``, ``blocks``, ``head``, ``logits`` and
@@ -75,17 +79,17 @@ def estimate_activations(
     Raises:
         ConfigError: A recipe or policy that does not exist, or a size that is not positive.
     """
-    run = plan_pass(model, micro_batch_size, context_length, recipe, attention)
+    run = plan_pass(model, micro_batch_size, context_length, recipe, attention, parallelism)
     policy = parse_checkpointing(checkpointing)
     layers = run.shape.n_layer
     block = block_tensors(run)
-    whole, core = total_bytes(block), total_bytes(row for row in block if row.core)
+    whole, core = total_bytes(run, block), total_bytes(run, (row for row in block if row.core))
     kept, again, said = layers * whole, 0, f"{layers} blocks · {whole:,} B"
     if policy.kind == "selective":
         kept, again = layers * (whole - core), core
         said = f"{layers} blocks · ({whole:,} B - {core:,} B between the projections)"
     elif policy.kind == "full":
-        entry, groups = block_input(run).bytes, policy.groups(layers)
+        entry, groups = total_bytes(run, [block_input(run)]), policy.groups(layers)
         kept, said = groups * entry, f"{groups} checkpoints · {entry:,} B"
         # A norm that computes in the stream's own width saves the checkpoint itself.
         shared = entry if run.recipe.residual == FP32 or run.shape.norm == "layernorm" else 0
@@ -101,18 +105,21 @@ def plan_pass(
     context_length: int | None,
     recipe: str | Recipe,
     attention: Attention,
+    parallelism: Parallelism,
 ) -> Pass:
     """The micro-batch that the arguments describe, checked."""
     shape = as_architecture(model)
     length = shape.context_length if context_length is None else context_length
     require_positive("memory", micro_batch_size=micro_batch_size, context_length=length)
     require(attention in ("sdpa", "explicit"), "attention", attention, "sdpa or explicit")
+    parallelism.check(shape)
     return Pass(
         shape=shape,
         recipe=find_recipe(recipe),
         batch=micro_batch_size,
         length=length,
         attention=attention,
+        parallelism=parallelism,
     )
 
 
@@ -135,10 +142,16 @@ def _saved(run: Pass, policy: Checkpointing, blocks: int, said: str) -> Quantity
     return total(
         "activations",
         [
-            _bytes("embedding", total_bytes(embedding_tensors(run)), "ids, 8 bytes each"),
+            _bytes("embedding", total_bytes(run, embedding_tensors(run)), "ids, 8 bytes each"),
             _bytes("blocks", blocks, said),
-            _bytes("head", total_bytes(head) - total_bytes(logits), "last norm and input of head"),
-            _bytes("logits", total_bytes(logits), "tokens · (4·V log-probabilities + 8 targets)"),
+            _bytes(
+                "head",
+                total_bytes(run, head) - total_bytes(run, logits),
+                "last norm and input of head",
+            ),
+            _bytes(
+                "logits", total_bytes(run, logits), "tokens · (4·V log-probabilities + 8 targets)"
+            ),
             _bytes(
                 "cast_weights",
                 cast_weight_bytes(run, cast),

@@ -1,14 +1,11 @@
 """Precision recipes: in how many bytes each parameter, its gradient and its moments are held."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from lmfast.accounting.quantity import Quantity
 from lmfast.config.checks import require
 
-Optimizer = Literal["adamw", "momentum", "sgd"]
-
-MOMENTS: dict[Optimizer, int] = {"adamw": 2, "momentum": 1, "sgd": 0}
+MOMENTS: dict[str, int] = {"adamw": 2, "momentum": 1, "sgd": 0}
 """Numbers that an optimizer keeps per parameter; Muon keeps one, as momentum."""
 
 
@@ -20,7 +17,9 @@ class Recipe:
     parameter: int
     gradient: int
     moment: int
-    """Per moment of the optimizer; AdamW has two."""
+    """Per moment of the optimizer."""
+    moments: int = 2
+    """Moments that the optimizer keeps; AdamW's two."""
     master: int = 0
     """A second, wider copy of the weights that the optimizer updates."""
     compute: int
@@ -102,27 +101,24 @@ def find_recipe(recipe: str | Recipe) -> Recipe:
     return RECIPES[recipe]
 
 
-def find_moments(optimizer: str) -> int:
-    """Numbers per parameter that the optimizer of that name keeps.
+def with_optimizer(recipe: str | Recipe, optimizer: str) -> Recipe:
+    """The recipe with another optimizer than AdamW: ``momentum`` (also Muon) or ``sgd``.
 
     Raises:
-        ConfigError: There is no such optimizer.
+        ConfigError: There is no such recipe or optimizer.
     """
-    for name, moments in MOMENTS.items():
-        if name == optimizer:
-            return moments
-    require(False, "optimizer", optimizer, f"it must be one of {', '.join(MOMENTS)}")
-    raise AssertionError
+    require(optimizer in MOMENTS, "optimizer", optimizer, f"it must be one of {', '.join(MOMENTS)}")
+    return replace(find_recipe(recipe), moments=MOMENTS[optimizer])
 
 
-def bytes_per_parameter(recipe: str | Recipe, optimizer: str = "adamw") -> Quantity:
+def bytes_per_parameter(recipe: str | Recipe) -> Quantity:
     """Bytes held per parameter for as long as training lasts."""
-    found, moments = find_recipe(recipe), find_moments(optimizer)
+    found = find_recipe(recipe)
     pieces = [
         ("parameter", found.parameter),
         ("gradient", found.gradient),
         ("master_weight", found.master),
-        ("optimizer_state", moments * found.moment),
+        ("optimizer_state", found.moments * found.moment),
     ]
     parts = tuple(
         Quantity(name=name, value=value, unit="byte", formula=f"{value} bytes")

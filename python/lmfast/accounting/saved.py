@@ -4,11 +4,13 @@ It describes lmfast's own model run eagerly, and the same with explicit attentio
 it with what ``torch.autograd.graph.saved_tensors_hooks`` sees. Views of one storage count once.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from lmfast.accounting.architecture import Architecture
+from lmfast.accounting.parallelism import Parallelism
 from lmfast.accounting.recipes import Recipe
 
 Attention = Literal["sdpa", "explicit"]
@@ -48,6 +50,7 @@ class Pass:
     batch: int
     length: int
     attention: Attention = "sdpa"
+    parallelism: Parallelism
 
     @property
     def tokens(self) -> int:
@@ -101,12 +104,14 @@ def block_input(run: Pass) -> SavedTensor:
 
 def cast_weight_bytes(run: Pass, matmul_parameters: int) -> int:
     """Bytes of the copies of weights that autocast makes and linear layers save."""
-    return run.recipe.compute * matmul_parameters if run.recipe.autocast else 0
+    held = -(-matmul_parameters // run.parallelism.tensor)
+    return run.recipe.compute * held if run.recipe.autocast else 0
 
 
-def total_bytes(tensors: Iterable[SavedTensor]) -> int:
-    """Bytes of all the tensors together."""
-    return sum(tensor.bytes for tensor in tensors)
+def total_bytes(run: Pass, tensors: Iterable[SavedTensor]) -> int:
+    """Bytes of all the tensors together on one device."""
+    share = run.parallelism.activation_share
+    return math.ceil(sum(tensor.bytes * share(tensor.split) for tensor in tensors))
 
 
 def _norm(run: Pass, module: str) -> list[SavedTensor]:
