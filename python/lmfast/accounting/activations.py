@@ -68,7 +68,7 @@ def estimate_activations(
         micro_batch_size: Sequences in the micro-batch.
         context_length: Tokens of each; default: the model's own.
         recipe: A precision recipe, by name or whole.
-        checkpointing: ``none``, ``selective``, ``full`` or ``every-K``.
+        checkpointing: ``none``, ``selective``, ``full``, ``every-K`` or ``first-K``.
         attention: ``sdpa`` (a fused kernel, no square of scores) or ``explicit``.
         parallelism: How the job is spread; the bytes are those of one device.
 
@@ -90,7 +90,10 @@ def estimate_activations(
         said = f"{layers} blocks · ({whole:,} B - {core:,} B between the projections)"
     elif policy.kind == "full":
         entry, groups = total_bytes(run, [block_input(run)]), policy.groups(layers)
-        kept, said = groups * entry, f"{groups} checkpoints · {entry:,} B"
+        open_blocks = layers - policy.covered(layers)
+        kept = groups * entry + open_blocks * whole
+        said = f"{groups} checkpoints · {entry:,} B"
+        said += f" + {open_blocks} blocks · {whole:,} B" if open_blocks else ""
         # A norm that computes in the stream's own width saves the checkpoint itself.
         shared = entry if run.recipe.residual == FP32 or run.shape.norm == "layernorm" else 0
         again = min(policy.blocks, layers) * whole - shared
@@ -137,8 +140,8 @@ def _saved(run: Pass, policy: Checkpointing, blocks: int, said: str) -> Quantity
     head = head_tensors(run)
     logits = [row for row in head if row.module == "loss"]
     cast = run.shape.d_model * run.shape.vocab_size
-    if policy.kind != "full":
-        cast += run.shape.n_layer * _matmul_parameters_per_block(run)
+    open_blocks = run.shape.n_layer - policy.covered(run.shape.n_layer)
+    cast += open_blocks * _matmul_parameters_per_block(run)
     return total(
         "activations",
         [

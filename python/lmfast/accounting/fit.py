@@ -85,14 +85,16 @@ def checkpointing_frontier(
     *,
     attention: Attention = "sdpa",
 ) -> tuple[FrontierPoint, ...]:
-    """Every policy from keeping all to keeping one block input, by falling memory.
+    """Every policy by falling memory, each with its price in compute.
 
-    Few checkpoints keep little and hold much in flight; the least memory lies near the square
-    root of the number of blocks (Chen et al., 2016), where a block is as large as its input.
+    ``first-K`` pays for as much memory as it frees. ``every-K`` keeps fewer inputs and holds more
+    in flight: it beats ``full`` where K inputs are larger than what a block saves (Chen et al.,
+    2016).
     """
     shape = as_architecture(model)
     require_positive("frontier", micro_batch_size=micro_batch_size)
     policies = ["none", "selective", "full"]
+    policies += [f"first-{blocks}" for blocks in range(1, shape.n_layer)]
     policies += [f"every-{blocks}" for blocks in range(2, shape.n_layer + 1)]
     costs = []
     for policy in policies:

@@ -94,7 +94,7 @@ def count_flops(
         convention: ``6nd`` (Kaplan et al., 2020; Chinchilla), ``palm`` (Chowdhery et al., 2022,
             appendix B; the default, since most published MFUs use it), ``causal`` (Megatron-LM)
             or ``hardware``.
-        checkpointing: ``none``, ``selective``, ``full`` or ``every-K``.
+        checkpointing: ``none``, ``selective``, ``full``, ``every-K`` or ``first-K``.
         attention: ``flash`` computes the scores again in its backward pass, which ``hardware``
             counts: 5 products for the 2 of the forward pass (Dao et al., 2022).
 
@@ -212,8 +212,9 @@ def _recompute(
     else:
         # The recomputation ends as soon as everything saved is there again, and the last product
         # of the last block of a group saves only its inputs.
-        blocks = forward.known() - modules["head"].known()
+        covered, groups = policy.covered(shape.n_layer), policy.groups(shape.n_layer)
+        blocks = int(forward.known() - modules["head"].known())
         down = int(modules["feed_forward"]["down"].known()) // shape.n_layer
-        value = int(blocks) - down * policy.groups(shape.n_layer)
-        formula = f"forward of the blocks - {policy.groups(shape.n_layer)}·down"
+        value = blocks * covered // shape.n_layer - down * groups
+        formula = f"forward of {covered} blocks - {groups}·down"
     return Quantity(name="recompute", value=value, unit="FLOP", formula=formula, convention=said)

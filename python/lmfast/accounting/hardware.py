@@ -5,7 +5,9 @@ An unknown device is unknown: no look-up ever answers with another one's figures
 
 import dataclasses
 import difflib
+import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +18,7 @@ from typing import Any, Literal
 
 from lmfast.accounting.quantity import Quantity
 from lmfast.config import from_dict, load_toml
-from lmfast.errors import ConfigError, HardwareError
+from lmfast.errors import ConfigError, FileError, HardwareError
 
 Dtype = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "fp4"]
 ELEMENT_BYTES: dict[str, float] = {
@@ -83,7 +85,7 @@ class Device:
 
     def peak(self, dtype: str) -> Quantity:
         """Dense FLOP/s for operands of that type."""
-        kind = "measured ceiling" if self.measured else "dense peak"
+        kind = "measured here" if self.measured else "dense peak"
         value = self.dense.of(dtype)
         return Quantity(
             name="peak_flops",
@@ -102,7 +104,7 @@ class Device:
             value=peak / self.bandwidth if peak is not None and self.bandwidth else None,
             unit="FLOP/byte",
             formula=f"{peak:.4g} FLOP/s / {self.bandwidth:.4g} B/s" if known else "not known",
-            convention=f"{self.name}, {dtype}, dense",
+            convention=f"{self.name}, {dtype}, {'measured' if self.measured else 'dense'}",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,6 +126,11 @@ def hardware_file() -> Path:
     return Path(home) / "lmfast" / "hardware.toml"
 
 
+def measured_file() -> Path:
+    """The file of what was measured here; it lies beside the user's own, and is lmfast's."""
+    return hardware_file().with_name("measured.toml")
+
+
 @cache
 def built_in_devices() -> Mapping[str, Device]:
     """The table that comes with lmfast, by key."""
@@ -137,9 +144,50 @@ def known_devices() -> dict[str, Device]:
     Raises:
         ConfigError: The user's file is no TOML or has an entry that does not fit.
     """
-    path = hardware_file()
-    own = _devices(load_toml(path), str(path)) if path.exists() else {}
-    return {**built_in_devices(), **own}
+    devices = dict(built_in_devices())
+    for path in (measured_file(), hardware_file()):
+        if path.exists():
+            devices |= _devices(load_toml(path), str(path))
+    return devices
+
+
+def store_device(key: str, device: Device) -> Path:
+    """Keep a measured entry under ``key``, in place of an older one; the file it went to.
+
+    Raises:
+        HardwareError: The key does not consist of letters, digits, ``-``, ``_`` and ``.``.
+        FileError: The file cannot be written.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", key):
+        msg = f"cannot store {key!r}: a key is made of letters, digits, '-', '_' and '.'"
+        raise HardwareError(msg)
+    path = measured_file()
+    devices = _devices(load_toml(path), str(path)) if path.exists() else {}
+    devices[key] = device
+    text = "# Written by lmfast account measure.\n"
+    text += "".join(_toml_table(key, entry) for key, entry in devices.items())
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # A reader never sees half a file.
+        temporary = path.with_suffix(".tmp")
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        msg = f"cannot write {path}: {error.strerror}"
+        raise FileError(msg) from error
+    return path
+
+
+def _toml_table(key: str, device: Device) -> str:
+    lines = [f'\n["{key}"]']
+    for name, value in device.to_dict().items():
+        if isinstance(value, dict):
+            pairs = ", ".join(f"{dtype} = {peak!r}" for dtype, peak in value.items())
+            lines.append(f"{name} = {{ {pairs} }}")
+        elif value is not None:
+            # JSON's texts, numbers, booleans and lists are TOML's, too.
+            lines.append(f"{name} = {json.dumps(value)}")
+    return "\n".join(lines) + "\n"
 
 
 def find_device(key: str) -> Device:

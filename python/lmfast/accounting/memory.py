@@ -72,7 +72,7 @@ def estimate_memory(
         micro_batch_size: Sequences in one forward pass on one device.
         context_length: Tokens of each; default: the model's own.
         recipe: A precision recipe; lmfast's trainer is ``fp32`` or ``amp-bf16``.
-        checkpointing: ``none``, ``selective``, ``full`` or ``every-K``.
+        checkpointing: ``none``, ``selective``, ``full``, ``every-K`` or ``first-K``.
         attention: ``sdpa`` (a fused kernel) or ``explicit``.
         grad_accum_steps: With more than one, gradients are held through the forward pass, too.
         parallelism: How the job is spread over devices.

@@ -32,6 +32,19 @@ class Parallelism:
         require_positive("parallelism", data=self.data, tensor=self.tensor)
         require(self.zero in (0, 1, 2, 3), "parallelism.zero", self.zero, "it must be 0, 1, 2 or 3")
 
+    @classmethod
+    def over(cls, devices: int, *, zero: int = 0, tensor: int = 1) -> "Parallelism":
+        """So many devices in groups of ``tensor`` that share matrices; the groups are replicas.
+
+        Raises:
+            ConfigError: The devices do not fill the groups, or there is no such stage.
+        """
+        require_positive("parallelism", devices=devices, tensor=tensor)
+        accepted = f"it must divide the {devices} devices"
+        require(devices % tensor == 0, "parallelism.tensor", tensor, accepted)
+        # The constructor refuses a stage that does not exist.
+        return cls(data=devices // tensor, zero=zero, tensor=tensor)  # type: ignore[arg-type]
+
     @property
     def devices(self) -> int:
         """Devices in all."""

@@ -1,6 +1,7 @@
 """Results on stdout: for people, or as JSON."""
 
 import json
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,6 +23,11 @@ def emit(as_json: bool, data: dict[str, Any], *pages: RenderableType) -> None:
             print(page)
         else:
             rich.print(page)
+
+
+def note(text: str) -> None:
+    """A remark on stderr, so that stdout holds results alone."""
+    print(text, file=sys.stderr)
 
 
 def saved_table(rows: Iterable[SavedTensor]) -> Table:
