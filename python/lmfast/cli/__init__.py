@@ -8,6 +8,8 @@ from typing import NoReturn
 
 import typer
 
+from lmfast.cli.generate import generate
+from lmfast.cli.train import train
 from lmfast.errors import LmfastError
 
 app = typer.Typer(
@@ -16,6 +18,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="From raw text to a trained language model, every cost known before and checked after.",
 )
+
+app.command()(train)
+app.command()(generate)
 
 
 def main() -> NoReturn:

@@ -92,6 +92,12 @@ class TokenShards:
         return self.manifest.vocab_size
 
     @property
+    def fingerprint(self) -> str:
+        """SHA-256 over the checksums of all shards: the same ids in the same order, as hex."""
+        checksums = "".join(entry.sha256 for entry in self.manifest.shards)
+        return hashlib.sha256(checksums.encode()).hexdigest()
+
+    @property
     def tokenizer_path(self) -> Path:
         """The tokenizer that lies with the shards."""
         return self.path / TOKENIZER_FILE
