@@ -50,6 +50,7 @@ def config(make_run, tmp_path):
 @pytest.fixture
 def expected(config, tmp_path):
     """Of a run of six steps that nothing interrupts."""
+    torch.manual_seed(0)
     whole = replace(config, out=str(tmp_path / "whole"))
     Trainer(whole).fit()
     return outcome(whole)
@@ -113,7 +114,8 @@ def test_kill_9_in_the_middle_of_saving(config, expected, tmp_path):
     settings = tmp_path / "run.toml"
     settings.write_text(to_toml(config))
     program = """
-import os, signal, sys
+import os, signal, sys, torch
+torch.manual_seed(0)
 from lmfast.config import RunConfig, from_dict, load_toml
 from lmfast.training import Trainer, checkpoint
 

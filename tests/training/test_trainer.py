@@ -134,8 +134,12 @@ def test_two_runs_in_one_folder_exclude_each_other(make_run):
     assert refused == [1, 2, 3, 4, 5, 6]
 
 
-def test_a_loss_that_is_no_number_names_step_and_samples(make_run):
-    config = make_run()
+@pytest.mark.parametrize(
+    ("eval_every", "match"),
+    [(9, r"step 4: the loss is nan.* samples 24\.\.31"), (3, "step 3: the held-out loss is nan")],
+)
+def test_a_loss_that_is_no_number_names_step_and_samples(make_run, eval_every, match):
+    config = make_run(eval_every=eval_every)
     trainer = Trainer(config)
 
     def spoil(record):
@@ -143,7 +147,6 @@ def test_a_loss_that_is_no_number_names_step_and_samples(make_run):
             with torch.no_grad():
                 trainer.engine.model.head.weight[0, 0] = math.nan
 
-    match = r"step 4: the loss is nan.* samples 24\.\.31"
     with pytest.raises(DivergenceError, match=match) as caught:
         trainer.fit(on_step=spoil)
     assert isinstance(caught.value, FloatingPointError)

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import typer
 
+from lmfast.cli.account import account_app
 from lmfast.cli.generate import generate
 from lmfast.cli.train import train
 from lmfast.errors import LmfastError
@@ -18,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="From raw text to a trained language model, every cost known before and checked after.",
 )
-
+app.add_typer(account_app)
 app.command()(train)
 app.command()(generate)
 

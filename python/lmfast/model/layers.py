@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from einops import rearrange
 from torch import Tensor, nn
+from torch.nn.utils import skip_init
 
 from lmfast.config import ModelConfig
 from lmfast.model.cache import LayerCache
@@ -18,6 +19,18 @@ PAIRS = {
     "interleaved": ("... (pair two) -> two ... pair", "two ... pair -> ... (pair two)"),
     "half": ("... (two pair) -> two ... pair", "two ... pair -> ... (two pair)"),
 }
+
+
+def linear(d_in: int, d_out: int) -> nn.Linear:
+    """A map without bias whose weight is left unset, without a draw from torch's generator."""
+    layer: nn.Linear = skip_init(nn.Linear, d_in, d_out, bias=False)  # type: ignore[no-untyped-call]
+    return layer
+
+
+def embedding(rows: int, width: int) -> nn.Embedding:
+    """A table whose weight is left unset, as in ``linear``."""
+    table: nn.Embedding = skip_init(nn.Embedding, rows, width)  # type: ignore[no-untyped-call]
+    return table
 
 
 class RMSNorm(nn.Module):
@@ -69,10 +82,10 @@ class Attention(nn.Module):
         super().__init__()
         query_width = config.n_head * config.d_head
         kv_width = config.n_kv_head * config.d_head
-        self.query = nn.Linear(config.d_model, query_width, bias=False)
-        self.key = nn.Linear(config.d_model, kv_width, bias=False)
-        self.value = nn.Linear(config.d_model, kv_width, bias=False)
-        self.output = nn.Linear(query_width, config.d_model, bias=False)
+        self.query = linear(config.d_model, query_width)
+        self.key = linear(config.d_model, kv_width)
+        self.value = linear(config.d_model, kv_width)
+        self.output = linear(query_width, config.d_model)
         self.d_head = config.d_head
         self.grouped = config.n_kv_head < config.n_head
         norms = config.qk_norm
@@ -108,9 +121,9 @@ class SwiGLU(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.gate = nn.Linear(config.d_model, config.d_ff, bias=False)
-        self.up = nn.Linear(config.d_model, config.d_ff, bias=False)
-        self.down = nn.Linear(config.d_ff, config.d_model, bias=False)
+        self.gate = linear(config.d_model, config.d_ff)
+        self.up = linear(config.d_model, config.d_ff)
+        self.down = linear(config.d_ff, config.d_model)
 
     def forward(self, x_BTD: Tensor) -> Tensor:
         """Each position by itself: [B, T, D]."""

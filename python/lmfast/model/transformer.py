@@ -8,7 +8,7 @@ from lmfast.config import ModelConfig
 from lmfast.config.run import Checkpointing
 from lmfast.errors import ConfigError
 from lmfast.model.cache import KVCache, LayerCache
-from lmfast.model.layers import Attention, RMSNorm, Rotary, SwiGLU
+from lmfast.model.layers import Attention, RMSNorm, Rotary, SwiGLU, embedding, linear
 
 
 class Block(nn.Module):
@@ -35,12 +35,12 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         self.checkpointing = checkpointing
-        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
+        self.embedding = embedding(config.vocab_size, config.d_model)
         self.rotary = Rotary(config)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layer))
         self.norm = RMSNorm(config.d_model, config.norm_eps)
         tied = config.tied_embeddings
-        self.head = None if tied else nn.Linear(config.d_model, config.vocab_size, bias=False)
+        self.head = None if tied else linear(config.d_model, config.vocab_size)
 
     def forward(self, ids_BT: Tensor, cache: KVCache | None = None) -> Tensor:
         """Logits of the token after each position: [B, T, V].

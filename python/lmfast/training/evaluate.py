@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from lmfast.corpus import Loader, TokenShards
+from lmfast.errors import DivergenceError
 from lmfast.training.engine import Engine
 from lmfast.training.metrics import EvaluationRecord
 
@@ -33,6 +34,9 @@ class Evaluator:
         ``held_out_loss`` is the mean over all tokens, to compare with the training loss.
         ``bits_per_byte`` = nats / (ln 2 * bytes) compares tokenizers: special tokens stand for no
         bytes of text, so both their nats and their bytes are left out.
+
+        Raises:
+            DivergenceError: The loss is not finite.
         """
         begin = time.perf_counter()
         engine, world = self.engine, self.engine.world
@@ -46,6 +50,9 @@ class Evaluator:
             lengths = self.byte_lengths[ids[:, 1:].ravel()]
             sums += (nats.sum(), nats.size, nats[lengths > 0].sum(), lengths.sum())
         nats_all, scored, text_nats, text_bytes = world.sum(sums.tolist(), engine.device)
+        if not math.isfinite(nats_all):
+            msg = f"stopped after step {step}: the held-out loss is {nats_all}"
+            raise DivergenceError(msg)
         return EvaluationRecord(
             step=step,
             tokens=tokens,
