@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from runs import MODEL
+from tiny_runs import MODEL
 
 from lmfast.config import DataConfig, OptimizerConfig, RunConfig, ScheduleConfig
 from lmfast.errors import DivergenceError

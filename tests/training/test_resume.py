@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from runs import MODEL, write_corpus
 from safetensors.torch import load_file
+from tiny_runs import MODEL, write_corpus
 
 from lmfast.config import DataConfig, RunConfig, ScheduleConfig, to_toml
 from lmfast.errors import CheckpointError, MismatchError
@@ -151,7 +151,7 @@ def test_resume_can_lengthen_a_run(config):
     assert steps == [1, 2, 4, 6, 8]
 
 
-def test_checkpoints_of_something_else_are_refused(config, tmp_path, tokenizer):
+def test_checkpoints_of_something_else_are_refused(config, tmp_path, byte_tokenizer):
     Trainer(config).fit()
     for changed, match in (
         (replace(config, model=replace(MODEL, d_ff=48)), r"model\.d_ff = 32, not 48"),
@@ -159,7 +159,7 @@ def test_checkpoints_of_something_else_are_refused(config, tmp_path, tokenizer):
     ):
         with pytest.raises(MismatchError, match=match):
             Trainer(changed).fit(resume=True)
-    write_corpus(tmp_path / "other", tokenizer, seed=9)
+    write_corpus(tmp_path / "other", byte_tokenizer, seed=9)
     other = replace(config, data=DataConfig(train=str(tmp_path / "other")))
     with pytest.raises(MismatchError, match="training shards"):
         Trainer(other).fit(resume=True)

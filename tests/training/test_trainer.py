@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from runs import MODEL, SEPARATOR, write_corpus
+from tiny_runs import MODEL, SEPARATOR, write_corpus
 
 from lmfast.config import DataConfig, RunConfig, ScheduleConfig, from_dict, load_toml
 from lmfast.corpus import Loader, TokenShards
@@ -21,7 +21,7 @@ from lmfast.training import Trainer, measure_step_seconds, read_metrics
 from lmfast.training.evaluate import Evaluator
 
 
-def test_a_run_learns_and_leaves_everything_that_is_needed(make_run, tokenizer):
+def test_a_run_learns_and_leaves_everything_that_is_needed(make_run, byte_tokenizer):
     config = make_run(
         schedule=ScheduleConfig(steps=40, warmup_steps=4), log_every=10, save_every=15
     )
@@ -47,7 +47,7 @@ def test_a_run_learns_and_leaves_everything_that_is_needed(make_run, tokenizer):
     logged = [line["step"] for line in read_metrics(out / "metrics.jsonl") if "lr" in line]
     assert logged == [1, 10, 20, 30, 40]
     model, loaded = load_run(out)
-    assert loaded.identity == tokenizer.identity
+    assert loaded.identity == byte_tokenizer.identity
     assert "".join(generate_text(model, loaded, "the cat", max_tokens=20)).strip()
 
 
@@ -65,7 +65,7 @@ def test_the_first_loss_is_that_of_the_samples_it_names(make_run):
     assert records[0].tokens == ids[:, 1:].numel()
 
 
-def test_bits_per_byte_leaves_specials_out_of_nats_and_bytes(make_run, tokenizer):
+def test_bits_per_byte_leaves_specials_out_of_nats_and_bytes(make_run, byte_tokenizer):
     config = make_run(eval_batches=100)
     trainer = Trainer(config)
     model = trainer.engine.model
@@ -153,13 +153,13 @@ def test_a_loss_that_is_no_number_names_step_and_samples(make_run, eval_every, m
     assert trainer.folder.checkpoints.steps() == [2]
 
 
-def test_what_does_not_belong_together_is_refused(make_run, tmp_path, tokenizer):
+def test_what_does_not_belong_together_is_refused(make_run, tmp_path, byte_tokenizer):
     config = make_run()
     with pytest.raises(MismatchError, match=r"257 ids, model\.vocab_size is 256"):
         Trainer(replace(config, model=replace(MODEL, vocab_size=256)))
-    other = write_corpus(tmp_path / "other", tokenizer, seed=3)
+    other = write_corpus(tmp_path / "other", byte_tokenizer, seed=3)
     manifest = other / "manifest.json"
-    manifest.write_text(manifest.read_text().replace(tokenizer.identity, "0" * 64))
+    manifest.write_text(manifest.read_text().replace(byte_tokenizer.identity, "0" * 64))
     for data in (
         DataConfig(train=str(other)),
         DataConfig(train=config.data.train, held_out=str(other)),

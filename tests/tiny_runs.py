@@ -15,6 +15,11 @@ MODEL = ModelConfig(
 SEPARATOR = 256
 
 
+def make_byte_tokenizer(folder: Path) -> Tokenizer:
+    (folder / "tokenizer.json").write_text("{}")
+    return Tokenizer.load(folder / "tokenizer.json")
+
+
 def write_corpus(folder: Path, tokenizer: Tokenizer, seed: int, documents: int = 40) -> Path:
     """Sentences of a few words, as ids of ``tokenizer``, with it beside them."""
     choose = random.Random(seed)
