@@ -1,4 +1,5 @@
 import math
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -119,6 +120,10 @@ def test_a_folder_with_a_run_in_it_is_left_alone(make_run):
     summary = Trainer(config).fit(resume=True)
     assert (summary.step, summary.loss, summary.tokens_per_second) == (6, None, None)
     assert read_metrics(f"{config.out}/metrics.jsonl") == before
+    shutil.rmtree(f"{config.out}/checkpoints")
+    for resume in (False, True):
+        with pytest.raises(ConfigError, match="no checkpoint to resume from"):
+            Trainer(config).fit(resume=resume)
 
 
 def test_two_runs_in_one_folder_exclude_each_other(make_run):

@@ -89,7 +89,7 @@ def sample(logits_V: Tensor, temperature: float, top_p: float, generator: torch.
     (Holtzman et al., 2020, eq. 2). The draw is made in fp64 on the CPU by inverting the
     cumulative distribution, so that it does not depend on the device.
     """
-    logits_V = logits_V.double().cpu()
+    logits_V = logits_V.cpu().double()  # in this order: MPS has no fp64
     if temperature == 0:
         return int(logits_V.argmax())
     sorted_V, order_V = torch.sort(

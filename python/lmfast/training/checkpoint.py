@@ -161,5 +161,6 @@ def _load_optimizer(engine: Engine, path: Path) -> None:
         if parameter is None or (value.ndim > 0 and value.shape != parameter.shape):
             msg = f"cannot load {path}: {key} of shape {tuple(value.shape)} fits no parameter"
             raise CheckpointError(msg)
-        # A count of updates stays where torch keeps it: on the CPU unless the update is fused.
-        engine.optimizer.state[parameter][kind] = value.to(engine.device)
+        # torch keeps the count of updates on the CPU unless the update is fused.
+        on_device = value.ndim > 0 or engine.optimizer.defaults["fused"]
+        engine.optimizer.state[parameter][kind] = value.to(engine.device if on_device else "cpu")

@@ -20,7 +20,7 @@ class MemoryMeasurement:
     """None before the first update: AdamW allocates it then."""
     activations: int
     """What the forward pass of one micro-batch keeps for the backward pass."""
-    weight_copies: int
+    cast_weights: int
     """Parameters in the autocast format, which the backward pass needs, too; 0 in fp32."""
 
 
@@ -28,13 +28,13 @@ def measure_memory(engine: Engine, ids: Ids | None = None) -> MemoryMeasurement:
     """The bytes of each bucket, from a probe micro-step that changes no weight.
 
     ``ids`` [B, T + 1] is the micro-batch; by default one of the size that the run uses. Every
-    storage counts once, however many tensors look at it, and parameters are never activations.
+    storage counts once, however many tensors look at it; parameters and buffers are no activations.
     """
     config = engine.config
     if ids is None:
         ids = np.zeros((config.micro_batch_size, config.model.context_length + 1), dtype=np.int64)
     model, optimizer = engine.model, engine.optimizer
-    saved = _Saved(list(model.parameters()))
+    saved = _Saved([*model.parameters(), *model.buffers()])
     was_training = model.training
     model.train()
     optimizer.zero_grad(set_to_none=True)
@@ -51,7 +51,7 @@ def measure_memory(engine: Engine, ids: Ids | None = None) -> MemoryMeasurement:
         gradients=gradients,
         optimizer_state=sum(_bytes(value) for value in states) if states else None,
         activations=activations,
-        weight_copies=copies,
+        cast_weights=copies,
     )
 
 
@@ -74,14 +74,14 @@ def peak_memory_bytes(device: torch.device) -> int | None:
 class _Saved:
     """Every storage that autograd keeps, alive until counted so that no address repeats."""
 
-    def __init__(self, parameters: list[torch.nn.Parameter]) -> None:
-        self.parameters = {parameter.untyped_storage().data_ptr() for parameter in parameters}
+    def __init__(self, resident: list[Tensor]) -> None:
+        self.resident = {tensor.untyped_storage().data_ptr() for tensor in resident}
         self.activations: dict[int, Tensor] = {}
         self.copies: dict[int, Tensor] = {}
 
     def pack(self, tensor: Tensor) -> Tensor:
         address = tensor.untyped_storage().data_ptr()
-        if address not in self.parameters:
+        if address not in self.resident:
             kept = self.copies if _is_weight_copy(tensor) else self.activations
             kept[address] = tensor
         return tensor

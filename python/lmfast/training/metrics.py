@@ -29,7 +29,7 @@ class StepRecord:
     """Wall time of this step, data included, evaluation and saving not."""
     tokens_per_second: float
     data_wait_seconds: float
-    """The part of ``seconds`` spent waiting for batches."""
+    """The part of ``seconds`` spent waiting for batches, by the first process."""
     mfu: float | None
     """Model FLOP/s over the ceiling of all devices; None where no ceiling is known."""
 

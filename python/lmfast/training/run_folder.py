@@ -52,12 +52,16 @@ class RunFolder:
         """The step to go on from, 0 for a new run; settings and tokenizer are put in place.
 
         Raises:
-            ConfigError: The folder holds a run already, and ``resume`` was not asked for.
+            ConfigError: The folder holds a run that must not be overwritten.
         """
         steps = self.checkpoints.steps()
-        if not resume and (steps or (self.path / WEIGHTS_FILE).exists()):
-            found = f"a checkpoint of step {steps[-1]}" if steps else f"a {WEIGHTS_FILE}"
-            msg = f"cannot start a run in {self.path}: it holds {found}; resume it or change 'out'"
+        found = None
+        if steps and not resume:
+            found = f"a checkpoint of step {steps[-1]}; resume it or change 'out'"
+        elif not steps and (self.path / WEIGHTS_FILE).exists():
+            found = f"a {WEIGHTS_FILE} and no checkpoint to resume from; change 'out'"
+        if found:
+            msg = f"cannot start a run in {self.path}: it holds {found}"
             raise ConfigError(msg)
         write_whole(self.path / "config.toml", to_toml(self.config).encode())
         write_whole(self.path / TOKENIZER_FILE, shards.tokenizer_path.read_bytes())

@@ -87,14 +87,14 @@ class Trainer:
         self.folder = RunFolder(config)
         self.flops_per_token = float(count_flops(config.model).per_token().known())
         self.peak_flops_per_second = peak_flops_per_second
-        self._stop = False
+        self.stopping = False
 
     def stop(self) -> None:
         """End the run after the step in progress, with its evaluation and checkpoint.
 
         For callbacks of ``fit``; with several processes every one must call it at the same step.
         """
-        self._stop = True
+        self.stopping = True
 
     def fit(
         self,
@@ -109,14 +109,14 @@ class Trainer:
         ends up as if it had never stopped. The callbacks are handed every record.
 
         Raises:
-            ConfigError: ``out`` holds a run and ``resume`` is false.
+            ConfigError: ``out`` holds a run that this would overwrite.
             MismatchError: The checkpoint belongs to another model, tokenizer or corpus.
             CheckpointError: The checkpoint is damaged.
             DivergenceError: The loss stopped being a number; the message has step and samples.
             FileError: Another run uses the folder, or it cannot be written.
         """
         begin = time.perf_counter()
-        world, self._stop = self.world, False
+        world, self.stopping = self.world, False
         with world.joined(self.engine.device), contextlib.ExitStack() as until_done:
 
             def open_folder() -> int:
@@ -179,11 +179,11 @@ class _Run:
         config = self.config
         if self.step == 0:
             self._evaluate()
-        while self.step < config.schedule.steps and not self.trainer._stop:
+        while self.step < config.schedule.steps and not self.trainer.stopping:
             record = self._make_step()
             if self.on_step:
                 self.on_step(record)
-            last = self.step == config.schedule.steps or self.trainer._stop
+            last = self.step == config.schedule.steps or self.trainer.stopping
             if self.log and (last or self.step == 1 or self.step % config.log_every == 0):
                 self.log.write(record)
             if last or self.step % config.eval_every == 0:
