@@ -9,6 +9,7 @@
     ├── CorpusError           (ValueError)         a source or a shard holds something it must not
     ├── MismatchError         (ValueError)         two things that do not belong together
     ├── CheckpointError       (ValueError)         a checkpoint cannot be used
+    ├── DivergenceError       (FloatingPointError) a loss or a gradient that is not finite
     ├── HardwareError         (ValueError)         a device that is not known or not there
     ├── InputTypeError        (TypeError)          an argument of the wrong type
     ├── MissingDependencyError (ImportError)       an extra that is not installed
@@ -58,6 +59,10 @@ class MismatchError(LmfastError, ValueError):
 
 class CheckpointError(LmfastError, ValueError):
     """A checkpoint cannot be used."""
+
+
+class DivergenceError(LmfastError, FloatingPointError):
+    """A loss or a gradient that is not finite."""
 
 
 class HardwareError(LmfastError, ValueError):
