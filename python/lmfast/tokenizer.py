@@ -33,7 +33,7 @@ class Batch(Sequence[NDArray[np.uint32]]):
     ids: NDArray[np.uint32]
     """Ids of all documents, ``[tokens]``."""
     offsets: NDArray[np.uint64]
-    """Where each document begins in ``ids``, and behind the last one the end, ``[documents + 1]``."""
+    """Where each document begins in ``ids``, then where the last one ends, ``[documents + 1]``."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -236,9 +236,7 @@ class Tokenizer:
         )
         return Batch(ids, offsets)
 
-    def decode(
-        self, ids: Ids, errors: Literal["strict", "replace", "ignore"] = "replace"
-    ) -> str:
+    def decode(self, ids: Ids, errors: Literal["strict", "replace", "ignore"] = "replace") -> str:
         """The text that ``ids`` stand for.
 
         Args:

@@ -14,7 +14,9 @@ from lmfast.cli.extras import needs_extra
 def quickstart(
     corpus: Annotated[
         list[Path] | None,
-        typer.Argument(help="Text files (also .gz, .zst) or folders; default: Python's own sources."),
+        typer.Argument(
+            help="Text files (also .gz, .zst) or folders; default: Python's own sources."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder to fill.")] = Path("runs/quickstart"),
     seconds: Annotated[

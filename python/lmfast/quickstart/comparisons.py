@@ -100,7 +100,12 @@ def _compare_memory(config: RunConfig, measured: Measured) -> list[Comparison]:
             found.optimizer_state,
             "two moments per parameter; measured: and a step counter per tensor",
         ),
-        ("cast_weights", buckets["cast_weights"].known(), found.cast_weights, "bf16 under autocast"),
+        (
+            "cast_weights",
+            buckets["cast_weights"].known(),
+            found.cast_weights,
+            "bf16 under autocast",
+        ),
         (
             "activations",
             buckets["activations"]["kept"].known() + saved_logits,

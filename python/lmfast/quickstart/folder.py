@@ -13,7 +13,13 @@ from lmfast.errors import ConfigError, FileError
 from lmfast.training.files import locked, write_whole
 
 MARKER = ".quickstart"
-DATA, REPORT, REPORT_TEXT, SAMPLE, PICTURE = "data", "report.json", "report.txt", "sample.txt", "loss.png"
+DATA, REPORT, REPORT_TEXT, SAMPLE, PICTURE = (
+    "data",
+    "report.json",
+    "report.txt",
+    "sample.txt",
+    "loss.png",
+)
 
 
 @contextlib.contextmanager

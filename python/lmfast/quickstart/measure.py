@@ -19,4 +19,4 @@ def count_step_flops(engine: Engine) -> int:
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         engine.nats(engine.to_device(ids)).mean().backward()  # type: ignore[no-untyped-call]
     engine.optimizer.zero_grad(set_to_none=True)
-    return counter.get_total_flops() * config.grad_accum_steps
+    return int(counter.get_total_flops()) * config.grad_accum_steps

@@ -165,9 +165,7 @@ class _Pipeline:
         )
         return config, budget, trial
 
-    def _train(
-        self, config: RunConfig, budget: Budget, trial: float
-    ) -> tuple[Trainer, Measured]:
+    def _train(self, config: RunConfig, budget: Budget, trial: float) -> tuple[Trainer, Measured]:
         self._begin(f"train the model for about {self.seconds:.0f} s")
         trainer = Trainer(config, peak_flops_per_second=budget.peak_flops)
         latest = time.perf_counter() + PATIENCE * self.seconds
@@ -235,8 +233,8 @@ def _notes(
     measured: Measured,
 ) -> tuple[str, ...]:
     notes = [
-        f"documents end at {END_OF_TEXT}, at the end of a file, and at the line end that keeps them "
-        f"below {sources.max_document_bytes:,} bytes"
+        f"documents end at {END_OF_TEXT}, at the end of a file, "
+        f"and at the line end that keeps them below {sources.max_document_bytes:,} bytes"
     ]
     if sources.left_out:
         notes.append(f"{len(sources.left_out)} files are not UTF-8 and were left out")

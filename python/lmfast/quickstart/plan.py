@@ -27,10 +27,9 @@ class Budget:
 
 
 def choose_model(vocab_size: int, budget: Budget) -> ModelConfig:
-    """The largest shape that the budget trains on ``TOKENS_PER_PARAMETER`` tokens for each
-    parameter; the smallest where none does.
+    """The largest shape that the budget trains well; the smallest where it trains none.
 
-    With C = 6·N·D and D = 20·N, N is the square root of C / 120.
+    Well is ``TOKENS_PER_PARAMETER``: with C = 6·N·D and D = 20·N, N is the square root of C / 120.
     """
     flops = budget.seconds * budget.peak_flops * EXPECTED_MFU
     affordable = (flops / (6 * TOKENS_PER_PARAMETER)) ** 0.5

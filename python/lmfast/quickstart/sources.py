@@ -32,7 +32,8 @@ def standard_library() -> Sources:
         CorpusError: This Python comes without sources.
     """
     folder = Path(sysconfig.get_paths()["stdlib"])
-    paths, left_out = [], []
+    paths: list[Path] = []
+    left_out: list[Path] = []
     for path in sorted(folder.rglob("*.py")):
         if "site-packages" in path.parts or "dist-packages" in path.parts:
             continue

@@ -1,4 +1,4 @@
-"""``lmfast tokenizer``: train a vocabulary, encode, decode, look inside; a module per subcommand."""
+"""``lmfast tokenizer``: train, encode, decode, look inside; one module per subcommand."""
 
 import typer
 

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from lmfast.progress import bytes_bar, plain_bytes
 from lmfast.cli.tokenizer.options import (
     FilePretokenizerOption,
     FileSpecialOption,
@@ -19,6 +18,7 @@ from lmfast.cli.tokenizer.options import (
 )
 from lmfast.corpus import TokenShards, prepare
 from lmfast.errors import ConfigError
+from lmfast.progress import bytes_bar, plain_bytes
 from lmfast.tokenizer import END_OF_TEXT, Tokenizer
 
 
@@ -38,7 +38,9 @@ def encode(
     ] = False,
     held_out_one_in: Annotated[
         int | None,
-        typer.Option("--held-out-one-in", help="Keep one document in so many from training.", min=1),
+        typer.Option(
+            "--held-out-one-in", help="Keep one document in so many from training.", min=1
+        ),
     ] = None,
     separator: Annotated[
         str, typer.Option("--separator", help="The special token that ends a document.")
@@ -101,9 +103,7 @@ def encode(
         )
 
 
-def _print_ids(
-    tokenizer: Tokenizer, text: str | None, allow_special: bool, as_json: bool
-) -> None:
+def _print_ids(tokenizer: Tokenizer, text: str | None, allow_special: bool, as_json: bool) -> None:
     data = text if text is not None else sys.stdin.buffer.read()
     allowed = tokenizer.special_tokens.keys() if allow_special else ()
     ids = tokenizer.encode(data, allowed_special=allowed, disallowed_special=())

@@ -8,8 +8,13 @@ from typing import Annotated
 
 import typer
 
+from lmfast.cli.tokenizer.options import (
+    JsonOption,
+    PretokenizerOption,
+    SpecialOption,
+    ThreadsOption,
+)
 from lmfast.progress import bytes_bar, count_bar, plain_bytes
-from lmfast.cli.tokenizer.options import JsonOption, PretokenizerOption, SpecialOption, ThreadsOption
 from lmfast.tokenizer import END_OF_TEXT, TieBreak, train_bpe_recorded
 
 
@@ -20,9 +25,9 @@ def train(
     vocab_size: Annotated[
         int, typer.Option("--vocab-size", help="Tokens to end with, special tokens included.")
     ] = 32_000,
-    out: Annotated[
-        Path, typer.Option("--out", help="The tokenizer.json to write.")
-    ] = Path("tokenizer.json"),
+    out: Annotated[Path, typer.Option("--out", help="The tokenizer.json to write.")] = Path(
+        "tokenizer.json"
+    ),
     pretokenizer: PretokenizerOption = "gpt2",
     special: SpecialOption = None,
     tie_break: Annotated[
