@@ -59,6 +59,7 @@ def estimate_activations(
     checkpointing: str | Checkpointing = "none",
     *,
     attention: Attention = "sdpa",
+    compiled: bool = False,
     parallelism: Parallelism = ALONE,
 ) -> ActivationEstimate:
     """The bytes that autograd saves for one micro-batch.
@@ -70,6 +71,7 @@ def estimate_activations(
         recipe: A precision recipe, by name or whole.
         checkpointing: ``none``, ``selective``, ``full``, ``every-K`` or ``first-K``.
         attention: ``sdpa`` (a fused kernel, no square of scores) or ``explicit``.
+        compiled: Whether the model runs through ``torch.compile``.
         parallelism: How the job is spread; the bytes are those of one device.
 
     Returns:
@@ -79,7 +81,9 @@ def estimate_activations(
     Raises:
         ConfigError: A recipe or policy that does not exist, or a size that is not positive.
     """
-    run = plan_pass(model, micro_batch_size, context_length, recipe, attention, parallelism)
+    run = plan_pass(
+        model, micro_batch_size, context_length, recipe, attention, compiled, parallelism
+    )
     policy = parse_checkpointing(checkpointing)
     layers = run.shape.n_layer
     block = block_tensors(run)
@@ -95,7 +99,8 @@ def estimate_activations(
         said = f"{groups} checkpoints · {entry:,} B"
         said += f" + {open_blocks} blocks · {whole:,} B" if open_blocks else ""
         # A norm that computes in the stream's own width saves the checkpoint itself.
-        shared = entry if run.recipe.residual == FP32 or run.shape.norm == "layernorm" else 0
+        own_width = run.recipe.residual == FP32 or run.shape.norm == "layernorm" or run.compiled
+        shared = entry if own_width else 0
         again = min(policy.blocks, layers) * whole - shared
     return ActivationEstimate(
         saved=_saved(run, policy, kept, said), in_flight=_in_flight(run, policy, again), block=block
@@ -108,6 +113,7 @@ def plan_pass(
     context_length: int | None,
     recipe: str | Recipe,
     attention: Attention,
+    compiled: bool,
     parallelism: Parallelism,
 ) -> Pass:
     """The micro-batch that the arguments describe, checked."""
@@ -122,6 +128,7 @@ def plan_pass(
         batch=micro_batch_size,
         length=length,
         attention=attention,
+        compiled=compiled,
         parallelism=parallelism,
     )
 

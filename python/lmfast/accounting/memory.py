@@ -1,4 +1,7 @@
-"""Where memory goes in training: weights, gradients, optimizer, activations, logits."""
+"""Where memory goes in training: weights, gradients, optimizer, activations, logits.
+
+``estimate_memory`` has more arguments than is our habit: each is one setting of a run.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -62,6 +65,7 @@ def estimate_memory(
     checkpointing: str | Checkpointing = "none",
     *,
     attention: Attention = "sdpa",
+    compiled: bool = False,
     grad_accum_steps: int = 1,
     parallelism: Parallelism = ALONE,
 ) -> MemoryEstimate:
@@ -74,6 +78,7 @@ def estimate_memory(
         recipe: A precision recipe; lmfast's trainer is ``fp32`` or ``amp-bf16``.
         checkpointing: ``none``, ``selective``, ``full``, ``every-K`` or ``first-K``.
         attention: ``sdpa`` (a fused kernel) or ``explicit``.
+        compiled: Whether the model runs through ``torch.compile``.
         grad_accum_steps: With more than one, gradients are held through the forward pass, too.
         parallelism: How the job is spread over devices.
 
@@ -85,7 +90,9 @@ def estimate_memory(
     Raises:
         ConfigError: A name that does not exist, or a size that is not positive or does not divide.
     """
-    run = plan_pass(model, micro_batch_size, context_length, recipe, attention, parallelism)
+    run = plan_pass(
+        model, micro_batch_size, context_length, recipe, attention, compiled, parallelism
+    )
     activations = estimate_activations(
         run.shape,
         run.batch,
@@ -93,6 +100,7 @@ def estimate_memory(
         run.recipe,
         checkpointing,
         attention=attention,
+        compiled=compiled,
         parallelism=parallelism,
     )
     state, cast, logits = _state(run), _cast_weights(run), _logits(run)
