@@ -1,0 +1,10 @@
+"""From raw text to a trained language model, every cost known before and checked after.
+
+This package is light: the trainer (``lmfast.training``) needs the extra ``lmfast[train]``.
+"""
+
+from lmfast._lmfast import __version__
+from lmfast.errors import LmfastError
+from lmfast.tokenizer import Batch, Tokenizer, train_bpe
+
+__all__ = ["Batch", "LmfastError", "Tokenizer", "__version__", "train_bpe"]

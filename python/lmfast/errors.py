@@ -5,10 +5,11 @@
     ├── VocabularyError       (ValueError)         a vocabulary cannot be built, read or used as asked
     ├── SpecialTokenError     (ValueError)         text holds a special token that was not allowed
     ├── UnknownTokenError     (KeyError)           an id or a token that the vocabulary does not have
-    ├── DecodeError           (ValueError)         bytes that are not text
+    ├── TextError             (ValueError)         text that UTF-8 cannot write, or bytes that are none
     ├── CorpusError           (ValueError)         a source or a shard holds something it must not
     ├── MismatchError         (ValueError)         two things that do not belong together
     ├── CheckpointError       (ValueError)         a checkpoint cannot be used
+    ├── DivergenceError       (FloatingPointError) a loss or a gradient that is not finite
     ├── HardwareError         (ValueError)         a device that is not known or not there
     ├── InputTypeError        (TypeError)          an argument of the wrong type
     ├── MissingDependencyError (ImportError)       an extra that is not installed
@@ -44,8 +45,8 @@ class UnknownTokenError(LmfastError, KeyError):
     """An id or a token that the vocabulary does not have."""
 
 
-class DecodeError(LmfastError, ValueError):
-    """Bytes that are not text."""
+class TextError(LmfastError, ValueError):
+    """Text that UTF-8 cannot write, such as a lone surrogate, or bytes that are not UTF-8."""
 
 
 class CorpusError(LmfastError, ValueError):
@@ -58,6 +59,10 @@ class MismatchError(LmfastError, ValueError):
 
 class CheckpointError(LmfastError, ValueError):
     """A checkpoint cannot be used."""
+
+
+class DivergenceError(LmfastError, FloatingPointError):
+    """A loss or a gradient that is not finite."""
 
 
 class HardwareError(LmfastError, ValueError):

@@ -9,6 +9,8 @@ from typing import NoReturn
 import typer
 
 from lmfast.cli.account import account_app
+from lmfast.cli.generate import generate
+from lmfast.cli.train import train
 from lmfast.errors import LmfastError
 
 app = typer.Typer(
@@ -18,6 +20,8 @@ app = typer.Typer(
     help="From raw text to a trained language model, every cost known before and checked after.",
 )
 app.add_typer(account_app)
+app.command()(train)
+app.command()(generate)
 
 
 def main() -> NoReturn:

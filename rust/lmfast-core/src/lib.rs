@@ -1,0 +1,18 @@
+//! Byte-level BPE, from documents to token shards: read, pretokenize, train, encode, shard.
+
+pub mod encode;
+mod error;
+mod files;
+pub mod format;
+pub mod pretokenize;
+pub mod shard;
+pub mod source;
+pub mod special;
+mod threads;
+pub mod train;
+pub mod vocabulary;
+mod watch;
+
+pub use encode::Tokenizer;
+pub use error::{Error, ErrorKind, Result};
+pub use watch::Watch;

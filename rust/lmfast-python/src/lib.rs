@@ -1,0 +1,27 @@
+//! The Python face of `lmfast-core`: extract, detach from the interpreter, convert; nothing else.
+
+#![expect(clippy::needless_pass_by_value, reason = "Python hands over what it passes")]
+
+mod arguments;
+mod door;
+mod errors;
+mod shards;
+mod tokenizer;
+mod training;
+
+use pyo3::prelude::*;
+
+/// The Rust half of lmfast.
+#[pymodule(gil_used = false)]
+mod _lmfast {
+    #[pymodule_export]
+    use super::{
+        shards::{expand_sources, write_shards},
+        tokenizer::Tokenizer,
+        training::PretokenCounts,
+    };
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

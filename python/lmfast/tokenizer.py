@@ -1,0 +1,408 @@
+"""The tokenizer: text to ids and back, and the training of its vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Literal, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lmfast import _lmfast
+from lmfast.errors import ConfigError, InputTypeError, SpecialTokenError, TextError, VocabularyError
+
+StrPath: TypeAlias = str | PathLike[str]
+Special: TypeAlias = Literal["all"] | Collection[str]
+Ids: TypeAlias = Iterable[int] | NDArray[np.integer]
+Progress: TypeAlias = Callable[[int], object]
+
+END_OF_TEXT = "<|endoftext|>"
+
+# Texts of an iterator are counted in batches of about this many characters.
+_BATCH_CHARACTERS = 1 << 23
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Sequence[NDArray[np.uint32]]):
+    """The ids of many documents, end to end; a document's own are a view, not a copy."""
+
+    ids: NDArray[np.uint32]
+    """Ids of all documents, ``[tokens]``."""
+    offsets: NDArray[np.uint64]
+    """Where each document begins in ``ids``, and behind the last one the end, ``[documents + 1]``."""
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[np.uint32]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[NDArray[np.uint32]]: ...
+    def __getitem__(self, index: int | slice) -> NDArray[np.uint32] | list[NDArray[np.uint32]]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        return self.ids[self.offsets[place] : self.offsets[place + 1]]
+
+    def tolist(self) -> list[list[int]]:
+        """The ids of each document as a list."""
+        return [ids.tolist() for ids in self]
+
+
+class Tokenizer:
+    """A byte-level BPE tokenizer; safe to share between threads, and to pickle.
+
+    Load one with ``Tokenizer.load``, or train one with ``lmfast.train_bpe``.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _lmfast.Tokenizer) -> None:
+        self._core = core
+
+    @classmethod
+    def load(
+        cls,
+        path: StrPath,
+        pretokenizer: str | None = None,
+        special_tokens: Mapping[str, int] | Sequence[str] | None = None,
+    ) -> Tokenizer:
+        """The tokenizer in a file or folder.
+
+        Args:
+            path: A ``tokenizer.json``; a ``.tiktoken`` file; or a folder that holds a
+                ``tokenizer.json``, or GPT-2's ``vocab.json`` and ``merges.txt``.
+            pretokenizer: For the formats that do not say: ``"gpt2"``, ``"cl100k"``, ``"o200k"``,
+                ``"llama3"``, a regular expression, or ``"none"``.
+            special_tokens: For the same formats. With ids for ``.tiktoken``; for GPT-2's files
+                their names, which ``vocab.json`` lists with their ids.
+
+        Raises:
+            MissingFileError: There is no such file.
+            VocabularyError: The file is not a byte-level BPE vocabulary, or the arguments do not
+                fit its format.
+        """
+        file = Path(path)
+        if file.is_dir() and (file / "tokenizer.json").exists():
+            file = file / "tokenizer.json"
+        if file.is_dir():
+            names = list(special_tokens or ())
+            return cls(_lmfast.Tokenizer.load_gpt2(file, _named(pretokenizer, file), names))
+        if file.suffix == ".tiktoken":
+            ids = _with_ids(special_tokens, file)
+            return cls(_lmfast.Tokenizer.load_tiktoken(file, _named(pretokenizer, file), ids))
+        if pretokenizer is not None or special_tokens is not None:
+            msg = f"{file} holds its own pretokenizer and special tokens; load it without them"
+            raise VocabularyError(msg)
+        return cls(_lmfast.Tokenizer.load_json(file))
+
+    @classmethod
+    def from_ranks(
+        cls,
+        mergeable_ranks: Mapping[bytes, int],
+        pretokenizer: str | None,
+        special_tokens: Mapping[str, int] | None = None,
+    ) -> Tokenizer:
+        """The tokenizer of tiktoken's arguments: ``mergeable_ranks`` maps bytes to ids.
+
+        Raises:
+            VocabularyError: Ids or bytes clash, or a single byte is missing.
+        """
+        ranks = list(mergeable_ranks.items())
+        specials = dict(special_tokens or {})
+        return cls(_lmfast.Tokenizer.from_ranks(ranks, _pretokenizer(pretokenizer), specials))
+
+    def save(
+        self, path: StrPath, format: Literal["huggingface", "tiktoken", "gpt2"] = "huggingface"
+    ) -> None:
+        """Write the tokenizer, whole or not at all.
+
+        Args:
+            path: The file; for ``gpt2`` the folder.
+            format: ``huggingface`` is a ``tokenizer.json`` and holds everything. ``tiktoken`` holds
+                ranks alone, ``gpt2`` (``vocab.json`` and ``merges.txt``) no pretokenizer: to load
+                them, say the rest again.
+
+        Raises:
+            FileError: The file cannot be written.
+            VocabularyError: The format cannot hold this tokenizer.
+        """
+        save = {
+            "huggingface": self._core.save_json,
+            "tiktoken": self._core.save_tiktoken,
+            "gpt2": self._core.save_gpt2,
+        }
+        if format not in save:
+            msg = f"there is no tokenizer format {format!r}; known are {', '.join(save)}"
+            raise ConfigError(msg)
+        save[format](path)
+
+    @property
+    def n_vocab(self) -> int:
+        """One more than the greatest id, special tokens included."""
+        return self._core.n_vocab
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """Special tokens and their ids, lowest id first."""
+        return dict(self._core.special_tokens)
+
+    @property
+    def pretokenizer(self) -> str | None:
+        """The name of the pretokenizer, or the user's own pattern; ``None`` does not cut."""
+        return self._core.pretokenizer
+
+    @property
+    def pattern(self) -> str | None:
+        """The regular expression that cuts as the pretokenizer does; ``None`` does not cut.
+
+        tiktoken, Hugging Face tokenizers and the ``regex`` package all read it alike.
+        """
+        return self._core.pattern
+
+    @property
+    def mergeable_ranks(self) -> dict[bytes, int]:
+        """The id of each token that is not special, as ``tiktoken.Encoding`` takes them."""
+        return dict(self._core.tokens())
+
+    @property
+    def merges(self) -> list[tuple[bytes, bytes]]:
+        """The pairs that merge, lowest rank first."""
+        bytes_of = {token_id: token for token, token_id in self._core.tokens()}
+        return [(bytes_of[left], bytes_of[right]) for left, right in self._core.merges()]
+
+    @property
+    def identity(self) -> str:
+        """A SHA-256 of all that decides which ids a text gets; shards and checkpoints carry it."""
+        return self._core.identity
+
+    def encode(
+        self,
+        text: str | bytes,
+        *,
+        allowed_special: Special = frozenset(),
+        disallowed_special: Special = "all",
+    ) -> list[int]:
+        """The ids of ``text``, with tiktoken's policy on special tokens.
+
+        Args:
+            text: What to encode. Bytes need not be UTF-8.
+            allowed_special: Special tokens that become their ids when their text occurs.
+            disallowed_special: Special tokens that must not occur. ``"all"`` is all that are not
+                allowed: raw text that looks like a control token is an attack or a mistake, so it
+                is refused unless the caller says what it is. ``()`` refuses none.
+
+        Raises:
+            SpecialTokenError: A disallowed special token occurs.
+            TextError: The text has a lone surrogate.
+        """
+        return self._core.encode(text, allowed_special, disallowed_special)
+
+    def encode_ordinary(self, text: str | bytes) -> list[int]:
+        """The ids of ``text``; the text of special tokens is text like any other."""
+        return self._core.encode(text, (), ())
+
+    def encode_batch(
+        self,
+        documents: Sequence[str | bytes],
+        threads: int | None = None,
+        *,
+        allowed_special: Special = frozenset(),
+        disallowed_special: Special = "all",
+        on_progress: Progress | None = None,
+    ) -> Batch:
+        """The ids of each document, encoded on many threads; the same for any number of them.
+
+        Args:
+            documents: What to encode.
+            threads: ``None`` is one per core.
+            allowed_special: As in ``encode``.
+            disallowed_special: As in ``encode``.
+            on_progress: Called now and then with the bytes done.
+
+        Raises:
+            SpecialTokenError: A disallowed special token occurs.
+            TextError: A text has a lone surrogate.
+        """
+        if isinstance(documents, str | bytes):
+            msg = "documents must be a sequence of str or bytes, not a single one; use encode"
+            raise InputTypeError(msg)
+        ids, offsets = self._core.encode_batch(
+            list(documents), allowed_special, disallowed_special, threads, on_progress
+        )
+        return Batch(ids, offsets)
+
+    def decode(
+        self, ids: Ids, errors: Literal["strict", "replace", "ignore"] = "replace"
+    ) -> str:
+        """The text that ``ids`` stand for.
+
+        Args:
+            ids: Ids of any integer type.
+            errors: What to do where the bytes are no UTF-8, as happens when ids are cut inside a
+                character; ``bytes.decode`` has the meanings.
+
+        Raises:
+            UnknownTokenError: No token has one of the ids.
+            TextError: The bytes are no UTF-8, and ``errors`` is ``"strict"``.
+        """
+        data = self._core.decode_bytes(ids)
+        try:
+            return data.decode("utf-8", errors)
+        except UnicodeDecodeError as error:
+            msg = (
+                f"the ids are no UTF-8 text at byte {error.start} ({error.reason}); "
+                "decode_bytes gives the bytes, errors='replace' puts U+FFFD there"
+            )
+            raise TextError(msg) from error
+        except LookupError as error:
+            msg = f"there is no error handler {errors!r}; use strict, replace or ignore"
+            raise ConfigError(msg) from error
+
+    def decode_bytes(self, ids: Ids) -> bytes:
+        """The bytes that ``ids`` stand for; special tokens stand for their text.
+
+        Raises:
+            UnknownTokenError: No token has one of the ids.
+        """
+        return self._core.decode_bytes(ids)
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """The bytes of one token.
+
+        Raises:
+            UnknownTokenError: No token has this id.
+        """
+        return self._core.token_bytes(token_id)
+
+    def token_id(self, token: str | bytes) -> int:
+        """The id of the token, special or not, that is exactly ``token``.
+
+        Raises:
+            UnknownTokenError: There is no such token.
+        """
+        return self._core.token_id(token)
+
+    def token_byte_lengths(self) -> NDArray[np.int64]:
+        """The length in bytes of each token, ``[n_vocab]``; 0 for special tokens and gaps."""
+        lengths = np.zeros(self.n_vocab, dtype=np.int64)
+        for token, token_id in self._core.tokens():
+            lengths[token_id] = len(token)
+        return lengths
+
+    def __repr__(self) -> str:
+        name = self.pretokenizer or "none"
+        return f"Tokenizer(n_vocab={self.n_vocab}, pretokenizer={name!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tokenizer) and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def __reduce__(self) -> tuple[Callable[[str], Tokenizer], tuple[str]]:
+        return _from_json, (self._core.to_json(),)
+
+
+def train_bpe(
+    sources: StrPath | Iterable[str] | Sequence[StrPath],
+    *,
+    vocab_size: int,
+    pretokenizer: str | None = "gpt2",
+    special_tokens: Sequence[str] = (END_OF_TEXT,),
+    tie_break: Literal["lexicographic", "huggingface", "smallest_id"] = "lexicographic",
+    min_frequency: int = 1,
+    max_token_bytes: int | None = None,
+    allow_fewer: bool = False,
+    threads: int | None = None,
+    on_bytes: Progress | None = None,
+    on_merges: Progress | None = None,
+) -> Tokenizer:
+    """Train a byte-level BPE vocabulary (Sennrich et al., 2016; Radford et al., 2019).
+
+    Ids 0 to 255 are the bytes, merges follow in the order in which they were found, special tokens
+    come last. The result does not depend on the number of threads or the order of the sources.
+
+    Args:
+        sources: One path or several: a UTF-8 text file (also ``.gz`` or ``.zst``), or a folder,
+            which stands for all files below it. Or an iterator of texts, read in batches; a list
+            is taken for paths.
+        vocab_size: Tokens to end with, special tokens included; at least 256 and the special ones.
+        pretokenizer: Across its cuts nothing merges: ``"gpt2"``, ``"cl100k"``, ``"o200k"``,
+            ``"llama3"``, a regular expression, or ``None`` to cut nowhere.
+        special_tokens: Their text ends a document and is never trained on.
+        tie_break: Which pair merges first of those that occur equally often: the greatest pair of
+            byte strings (``lexicographic``, CS336's rule); the one that Hugging Face's BpeTrainer
+            takes (``huggingface``); or the smallest pair of ids (``smallest_id``).
+        min_frequency: Pairs that occur less often do not merge.
+        max_token_bytes: The longest token, inclusive.
+        allow_fewer: Return what there is when the corpus cannot fill the vocabulary.
+        threads: ``None`` is one per core.
+        on_bytes: Called now and then with the bytes counted.
+        on_merges: Called now and then with the merges found.
+
+    Raises:
+        MissingFileError: A source is not there.
+        CorpusError: The sources hold no text, or something that is not UTF-8.
+        VocabularyError: The vocabulary is too small for bytes and special tokens, or larger than
+            the corpus can fill; the message says how many merges there were.
+    """
+    if isinstance(special_tokens, str):
+        msg = f"special_tokens must be a sequence of str, not the str {special_tokens!r}"
+        raise InputTypeError(msg)
+    counts = _lmfast.PretokenCounts(_pretokenizer(pretokenizer), list(special_tokens))
+    if isinstance(sources, str | PathLike):
+        sources = [sources]
+    if isinstance(sources, Sequence):
+        counts.add_files(_lmfast.expand_sources(sources), threads, on_bytes)
+    else:
+        for batch in _batches(iter(sources)):
+            counts.add_texts(batch, threads)
+    return Tokenizer(
+        counts.train(vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, on_merges)
+    )
+
+
+def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    characters = 0
+    for text in texts:
+        batch.append(text)
+        characters += len(text)
+        if characters >= _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def _from_json(text: str) -> Tokenizer:
+    return Tokenizer(_lmfast.Tokenizer.from_json(text))
+
+
+def _pretokenizer(name: str | None) -> str | None:
+    return None if name == "none" else name
+
+
+def _named(pretokenizer: str | None, path: Path) -> str | None:
+    if pretokenizer is None:
+        msg = (
+            f"{path} does not say how text is cut, and a guess would give wrong ids: pass "
+            "pretokenizer= gpt2, cl100k, o200k, llama3, a regular expression, or none"
+        )
+        raise VocabularyError(msg)
+    return _pretokenizer(pretokenizer)
+
+
+def _with_ids(
+    special_tokens: Mapping[str, int] | Sequence[str] | None, path: Path
+) -> dict[str, int]:
+    if special_tokens is None:
+        return {}
+    if not isinstance(special_tokens, Mapping):
+        msg = f"{path} does not hold special tokens: pass special_tokens= a dict with their ids"
+        raise SpecialTokenError(msg)
+    return dict(special_tokens)

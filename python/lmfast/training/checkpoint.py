@@ -1,0 +1,166 @@
+"""Checkpoints: everything that the next step depends on, on the disk whole or not at all.
+
+A checkpoint is a folder ``step-000200`` of two safetensors files and ``state.json``. It is written
+under a hidden name, waited for, and renamed, so that any folder of that name is complete.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lmfast.errors import CheckpointError, FileError, MismatchError
+from lmfast.model.weights import load_tensors, load_weights, save_tensors, save_weights
+from lmfast.training.device import ResolvedPrecision
+from lmfast.training.engine import Engine
+from lmfast.training.files import sync
+
+MODEL_FILE, OPTIMIZER_FILE, STATE_FILE = "model.safetensors", "optimizer.safetensors", "state.json"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """Where a run stands, and what it must find again to go on."""
+
+    step: int
+    """Updates made."""
+    samples: int
+    """Windows consumed; the loader goes on from here, with however many processes."""
+    device: str
+    """Type of the device, such as ``cpu``."""
+    precision: ResolvedPrecision
+    """``auto`` is measured, and must not come out otherwise after a resume."""
+    tokenizer_identity: str
+    corpus_fingerprint: str
+    """Of the training shards; in another corpus ``samples`` would mean nothing."""
+    config: dict[str, Any]
+
+
+class Checkpoints:
+    """The checkpoints of one run, in one folder."""
+
+    def __init__(self, folder: Path, keep: int) -> None:
+        self.folder = folder
+        self.keep = keep
+
+    def steps(self) -> list[int]:
+        """Steps of the complete checkpoints, ascending."""
+        names = [path.name for path in self.folder.glob("step-*")]
+        return sorted(int(name[5:]) for name in names if re.fullmatch(r"step-\d+", name))
+
+    def path(self, step: int) -> Path:
+        """The folder of the checkpoint of ``step``."""
+        return self.folder / f"step-{step:06}"
+
+    def save(self, engine: Engine, state: RunState) -> None:
+        """Write a checkpoint, then drop those beyond the newest ``keep``.
+
+        Raises:
+            FileError: It cannot be written; those before are untouched.
+        """
+        final, temporary = self.path(state.step), self.folder / f".step-{state.step:06}.tmp"
+        try:
+            temporary.mkdir(parents=True)
+            save_weights(engine.model, temporary / MODEL_FILE)
+            save_tensors(_optimizer_tensors(engine), temporary / OPTIMIZER_FILE)
+            text = json.dumps({"version": VERSION, **asdict(state)}, indent=1)
+            (temporary / STATE_FILE).write_text(text + "\n", encoding="utf-8")
+            for path in (*temporary.iterdir(), temporary):
+                sync(path)
+            temporary.rename(final)
+            sync(self.folder)
+            for step in self.steps()[: -self.keep]:
+                self._discard(self.path(step))
+        except OSError as error:
+            msg = f"cannot write the checkpoint {final}: {error.strerror or error}"
+            raise FileError(msg) from error
+
+    def clean(self) -> None:
+        """Remove what an interrupted save or removal left behind."""
+        for path in self.folder.glob(".step-*.tmp"):
+            self._discard(path)
+
+    def load(self, step: int, engine: Engine) -> None:
+        """Fill model, optimizer and random generators from the checkpoint of ``step``.
+
+        Raises:
+            CheckpointError: A file is damaged or does not fit.
+        """
+        path = self.path(step)
+        load_weights(engine.model, path / MODEL_FILE)
+        _load_optimizer(engine, path / OPTIMIZER_FILE)
+
+    def state(self, step: int) -> RunState:
+        """Where the run stood at ``step``.
+
+        Raises:
+            CheckpointError: The file is damaged or of another version.
+        """
+        path = self.path(step) / STATE_FILE
+        try:
+            table = json.loads(path.read_text(encoding="utf-8"))
+            version = table.pop("version")
+            if version == VERSION:
+                return RunState(**table)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            msg = f"cannot read {path}: it is damaged ({error})"
+            raise CheckpointError(msg) from error
+        msg = f"cannot read {path}: it has version {version!r}, this lmfast reads {VERSION}"
+        raise CheckpointError(msg)
+
+    def _discard(self, path: Path) -> None:
+        """Remove a folder so that no half of it ever has the name of a whole one."""
+        if not path.name.startswith("."):
+            path = path.rename(path.with_name(f".{path.name}.old.tmp"))
+        shutil.rmtree(path)
+
+
+def require_same(name: str, found: object, expected: object, path: Path) -> None:
+    """Refuse a checkpoint that belongs to something else.
+
+    Raises:
+        MismatchError: ``found`` in the checkpoint is not what this run has; tables are compared
+            key by key.
+    """
+    if isinstance(found, Mapping) and isinstance(expected, Mapping):
+        for key in expected.keys() | found.keys():
+            require_same(f"{name}.{key}", found.get(key), expected.get(key), path)
+    elif found != expected:
+        msg = f"cannot resume from {path}: it was made with {name} = {found!r}, not {expected!r}"
+        raise MismatchError(msg)
+
+
+def _optimizer_tensors(engine: Engine) -> dict[str, Tensor]:
+    """AdamW's state by parameter name, and the states of torch's random generators."""
+    tensors = {"rng.cpu": torch.get_rng_state()}
+    if engine.device.type == "cuda":
+        tensors["rng.cuda"] = torch.cuda.get_rng_state(engine.device)
+    for name, parameter in engine.model.named_parameters():
+        for key, value in engine.optimizer.state[parameter].items():
+            tensors[f"{key}.{name}"] = value
+    return tensors
+
+
+def _load_optimizer(engine: Engine, path: Path) -> None:
+    tensors = load_tensors(path)
+    torch.set_rng_state(tensors.pop("rng.cpu"))
+    cuda = tensors.pop("rng.cuda", None)
+    if cuda is not None and engine.device.type == "cuda":
+        torch.cuda.set_rng_state(cuda, engine.device)
+    parameters = dict(engine.model.named_parameters())
+    for key, value in tensors.items():
+        kind, _, name = key.partition(".")
+        parameter = parameters.get(name)
+        if parameter is None or (value.ndim > 0 and value.shape != parameter.shape):
+            msg = f"cannot load {path}: {key} of shape {tuple(value.shape)} fits no parameter"
+            raise CheckpointError(msg)
+        # torch keeps the count of updates on the CPU unless the update is fused.
+        on_device = value.ndim > 0 or engine.optimizer.defaults["fused"]
+        engine.optimizer.state[parameter][kind] = value.to(engine.device if on_device else "cpu")

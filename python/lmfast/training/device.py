@@ -1,0 +1,73 @@
+"""Where a run computes, and in which number format."""
+
+import time
+from typing import Literal
+
+import torch
+
+from lmfast.config.run import Precision
+from lmfast.errors import HardwareError
+
+ResolvedPrecision = Literal["fp32", "bf16"]
+
+# Large enough that the matrix units decide, small enough that a CPU which only emulates bf16, at
+# a fiftieth of its fp32 speed, still answers within a second.
+PROBE_ROWS, PROBE_WIDTH, PROBE_REPEATS = 256, 512, 3
+
+
+def resolve_device(name: str) -> torch.device:
+    """The torch device of that name; ``auto`` takes CUDA, else MPS, else the CPU.
+
+    Raises:
+        HardwareError: There is no such device here.
+    """
+    if name == "auto":
+        name = "cpu"
+        if torch.cuda.is_available():
+            name = "cuda"
+        elif torch.backends.mps.is_available():
+            name = "mps"
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).partition("\n")[0]
+        msg = f"cannot use device {name!r}: {reason}"
+        raise HardwareError(msg) from error
+    return device
+
+
+def resolve_precision(precision: Precision, device: torch.device) -> ResolvedPrecision:
+    """``precision`` itself, or for ``auto`` what the device is fast at.
+
+    CUDA takes bf16 where the hardware has it. A CPU is asked: CPUs with matrix units gain several
+    times, others emulate bf16 at a fraction of their fp32 speed, and no name tells which.
+
+    Raises:
+        HardwareError: bf16 was asked for on a GPU that has none.
+    """
+    if device.type == "cuda":
+        supported = torch.cuda.is_bf16_supported(including_emulation=False)
+        if precision == "bf16" and not supported:
+            msg = f"cannot compute in bf16 on {torch.cuda.get_device_name(device)}: use fp32"
+            raise HardwareError(msg)
+        return "bf16" if supported and precision != "fp32" else "fp32"
+    if precision == "auto":
+        faster = device.type == "cpu" and _probe(torch.bfloat16) < _probe(torch.float32)
+        return "bf16" if faster else "fp32"
+    return precision
+
+
+def _probe(dtype: torch.dtype) -> float:
+    """The best of a few times, in seconds, for one linear layer forward and backward on the CPU.
+
+    As in autocast, the weight and the input arrive in fp32 and are converted each time.
+    """
+    x = torch.ones(PROBE_ROWS, PROBE_WIDTH, requires_grad=True)
+    weight = torch.ones(PROBE_WIDTH, PROBE_WIDTH, requires_grad=True)
+    seconds = []
+    for _ in range(PROBE_REPEATS):
+        begin = time.perf_counter()
+        (x.to(dtype) @ weight.to(dtype)).sum().backward()  # type: ignore[no-untyped-call]
+        seconds.append(time.perf_counter() - begin)
+    return min(seconds)

@@ -1,0 +1,190 @@
+//! Merging the bytes of one pretoken into tokens.
+//!
+//! The rule is that of byte-pair encoding: as long as any neighbours merge, the pair of the lowest
+//! rank does, the leftmost first. Short pretokens are searched from end to end for each merge; long
+//! ones keep their candidates in a heap, so that the time is O(n log n) for any input.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use super::pairs::{NEVER, PairRanks};
+use crate::vocabulary::TokenId;
+
+/// Up to here the search from end to end wins over the heap.
+const SHORT: usize = 64;
+
+/// Memory that is used again from one pretoken to the next.
+#[derive(Debug, Default)]
+pub(super) struct Workspace {
+    tokens: Vec<TokenId>,
+    ranks: Vec<u32>,
+    long: LongWorkspace,
+}
+
+/// Append the tokens of a pretoken, given as the ids of its bytes, to `out`.
+pub(super) fn merge(
+    pairs: &PairRanks,
+    bytes: impl Iterator<Item = TokenId>,
+    workspace: &mut Workspace,
+    out: &mut Vec<TokenId>,
+) {
+    workspace.tokens.clear();
+    workspace.tokens.extend(bytes);
+    if workspace.tokens.len() <= SHORT {
+        merge_short(pairs, &mut workspace.tokens, &mut workspace.ranks);
+        out.extend_from_slice(&workspace.tokens);
+    } else {
+        merge_long(pairs, &mut workspace.tokens, &mut workspace.long, out);
+    }
+}
+
+/// `ranks[i]` is the rank at which `tokens[i]` and `tokens[i + 1]` merge.
+fn merge_short(pairs: &PairRanks, tokens: &mut Vec<TokenId>, ranks: &mut Vec<u32>) {
+    ranks.clear();
+    ranks.extend(tokens.windows(2).map(|pair| pairs.get(pair[0], pair[1]).0));
+    loop {
+        let lowest = ranks.iter().enumerate().min_by_key(|&(_, &rank)| rank);
+        let Some((at, _)) = lowest.filter(|&(_, &rank)| rank != NEVER) else { return };
+        tokens[at] = pairs.get(tokens[at], tokens[at + 1]).1;
+        tokens.remove(at + 1);
+        ranks.remove(at);
+        if at > 0 {
+            ranks[at - 1] = pairs.get(tokens[at - 1], tokens[at]).0;
+        }
+        if at < ranks.len() {
+            ranks[at] = pairs.get(tokens[at], tokens[at + 1]).0;
+        }
+    }
+}
+
+/// The place of a token that has been merged into the one before it.
+const GONE: TokenId = TokenId::MAX;
+
+#[derive(Debug, Default)]
+struct LongWorkspace {
+    /// Where the neighbours of the token at each place stand.
+    links: Vec<Link>,
+    candidates: BinaryHeap<Reverse<Candidate>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    previous: u32,
+    next: u32,
+}
+
+/// Ordered by rank, then by place. The two tokens tell whether the candidate is still true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    rank: u32,
+    at: u32,
+    left: TokenId,
+    right: TokenId,
+    merged: TokenId,
+}
+
+fn merge_long(
+    pairs: &PairRanks,
+    tokens: &mut [TokenId],
+    workspace: &mut LongWorkspace,
+    out: &mut Vec<TokenId>,
+) {
+    let LongWorkspace { links, candidates } = workspace;
+    let end = tokens.len() as u32;
+    links.clear();
+    links.extend((0..end).map(|at| Link { previous: at.wrapping_sub(1), next: at + 1 }));
+    candidates.clear();
+
+    let candidate = |tokens: &[TokenId], at: u32, next: u32| {
+        let (left, right) = (tokens[at as usize], tokens[next as usize]);
+        let (rank, merged) = pairs.get(left, right);
+        (rank != NEVER).then_some(Reverse(Candidate { rank, at, left, right, merged }))
+    };
+    candidates.extend((0..end - 1).filter_map(|at| candidate(tokens, at, at + 1)));
+
+    while let Some(Reverse(Candidate { at, left, right, merged, .. })) = candidates.pop() {
+        let gone = links[at as usize].next;
+        let stale = tokens[at as usize] != left || gone == end || tokens[gone as usize] != right;
+        if stale {
+            continue;
+        }
+        tokens[at as usize] = merged;
+        tokens[gone as usize] = GONE;
+        let Link { previous, .. } = links[at as usize];
+        let Link { next, .. } = links[gone as usize];
+        links[at as usize].next = next;
+        if next != end {
+            links[next as usize].previous = at;
+            candidates.extend(candidate(tokens, at, next));
+        }
+        if previous != u32::MAX {
+            candidates.extend(candidate(tokens, previous, at));
+        }
+    }
+    out.extend(tokens.iter().filter(|&&token| token != GONE));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::vocabulary::Vocabulary;
+
+    /// The rule, word for word.
+    fn oracle(pairs: &PairRanks, mut tokens: Vec<TokenId>) -> Vec<TokenId> {
+        loop {
+            let ranked = (1..tokens.len()).map(|at| (pairs.get(tokens[at - 1], tokens[at]), at));
+            match ranked.min_by_key(|&((rank, _), at)| (rank, at)) {
+                Some(((rank, merged), at)) if rank != NEVER => {
+                    tokens.splice(at - 1..=at, [merged]);
+                }
+                _ => return tokens,
+            }
+        }
+    }
+
+    /// Merges of any two tokens that exist by then, over a small alphabet.
+    fn merges() -> impl Strategy<Value = Vec<(TokenId, TokenId)>> {
+        proptest::collection::vec((any::<u16>(), any::<u16>()), 0..40).prop_map(|seeds| {
+            let token = |seed: u16, known: usize| match seed as usize % (4 + known) {
+                letter @ 0..4 => 97 + letter as TokenId,
+                merged => 256 + (merged - 4) as TokenId,
+            };
+            let pairs = seeds.iter().enumerate();
+            let mut merges: Vec<_> =
+                pairs.map(|(known, &(a, b))| (token(a, known), token(b, known))).collect();
+            // Two paths to the same bytes would be a clash of ids.
+            let mut kept = Vec::new();
+            merges.retain(|&merge| {
+                kept.push(merge);
+                let fits = Vocabulary::from_training(&kept).is_ok();
+                if !fits {
+                    kept.pop();
+                }
+                fits
+            });
+            kept
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn short_and_long_follow_the_rule(
+            merges in merges(),
+            text in proptest::collection::vec(97u8..101, 1..200),
+        ) {
+            let Ok(vocabulary) = Vocabulary::from_training(&merges) else { return Ok(()) };
+            let pairs = PairRanks::new(vocabulary.merges());
+            let bytes: Vec<TokenId> = text.iter().copied().map(TokenId::from).collect();
+            let expected = oracle(&pairs, bytes.clone());
+
+            let mut short = bytes.clone();
+            merge_short(&pairs, &mut short, &mut Vec::new());
+            prop_assert_eq!(&short, &expected);
+
+            let (mut long, mut out) = (bytes, Vec::new());
+            merge_long(&pairs, &mut long, &mut LongWorkspace::default(), &mut out);
+            prop_assert_eq!(&out, &expected);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Text to ids and back.
+
+mod batch;
+mod cache;
+mod decode;
+mod merge;
+mod pairs;
+
+use std::sync::Mutex;
+
+use sha2::{Digest, Sha256};
+
+pub use batch::Batch;
+use cache::{Cache, Key};
+use merge::Workspace;
+use pairs::PairRanks;
+
+use crate::{
+    error::{Error, Result},
+    files::hexadecimal,
+    pretokenize::Pretokenizer,
+    special::{SpecialPolicy, SpecialTokens},
+    vocabulary::{TokenId, Vocabulary},
+};
+
+/// A vocabulary, its special tokens and its pretokenizer, ready to encode and decode.
+///
+/// It may be used from many threads at once.
+#[derive(Debug)]
+pub struct Tokenizer {
+    vocabulary: Vocabulary,
+    special_tokens: SpecialTokens,
+    pretokenizer: Pretokenizer,
+    pairs: PairRanks,
+    /// Memory of earlier calls, one for each call that ran at the same time.
+    idle: Mutex<Vec<Memory>>,
+}
+
+/// What encoding carries from one pretoken, and from one call, to the next.
+#[derive(Debug, Default)]
+struct Memory {
+    cache: Cache,
+    workspace: Workspace,
+}
+
+impl Tokenizer {
+    /// Special tokens must not take the ids of others.
+    pub fn new(
+        vocabulary: Vocabulary,
+        special_tokens: SpecialTokens,
+        pretokenizer: Pretokenizer,
+    ) -> Result<Self> {
+        for (text, id) in special_tokens.iter() {
+            if let Some(bytes) = vocabulary.token_bytes(id) {
+                let other = bytes.escape_ascii();
+                return Err(Error::vocabulary(format!(
+                    "the special token {text:?} has the id {id}, which is that of \"{other}\""
+                )));
+            }
+        }
+        let pairs = PairRanks::new(vocabulary.merges());
+        Ok(Self { vocabulary, special_tokens, pretokenizer, pairs, idle: Mutex::default() })
+    }
+
+    /// The tokens that are no special tokens, and their merges.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// The special tokens.
+    pub fn special_tokens(&self) -> &SpecialTokens {
+        &self.special_tokens
+    }
+
+    /// How text is cut before merging.
+    pub fn pretokenizer(&self) -> &Pretokenizer {
+        &self.pretokenizer
+    }
+
+    /// One more than the greatest id, special tokens included.
+    pub fn n_vocab(&self) -> usize {
+        let special = self.special_tokens.iter().last().map_or(0, |(_, id)| id as usize + 1);
+        self.vocabulary.len().max(special)
+    }
+
+    /// A hash of all that decides which ids a text gets: 64 hexadecimal digits.
+    pub fn identity(&self) -> String {
+        let mut hash = Sha256::new();
+        let mut part = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        part(b"lmfast tokenizer 1");
+        part(self.pretokenizer.pattern().map_or(&b"\0none"[..], str::as_bytes));
+        part(&[u8::from(self.vocabulary.whole_pretokens_first())]);
+        for (id, bytes) in self.vocabulary.tokens() {
+            part(&id.to_le_bytes());
+            part(bytes);
+        }
+        part(b"merges");
+        for merge in self.vocabulary.merges() {
+            for number in [merge.left, merge.right, merge.merged, merge.rank] {
+                part(&number.to_le_bytes());
+            }
+        }
+        part(b"special tokens");
+        for (text, id) in self.special_tokens.iter() {
+            part(&id.to_le_bytes());
+            part(text.as_bytes());
+        }
+        hexadecimal(hash)
+    }
+
+    /// The ids of `text`; special tokens in it are ordinary text.
+    pub fn encode_ordinary(&self, text: &[u8]) -> Result<Vec<TokenId>> {
+        self.encode(text, &SpecialPolicy::default())
+    }
+
+    /// The ids of `text`, with special tokens in it as `policy` says.
+    pub fn encode(&self, text: &[u8], policy: &SpecialPolicy) -> Result<Vec<TokenId>> {
+        let mut ids = Vec::with_capacity(text.len() / 3 + 1);
+        self.with_memory(|memory| self.encode_into(text, policy, memory, &mut ids))?;
+        Ok(ids)
+    }
+
+    /// Put the ids of `text` behind those in `out`; special tokens in it are ordinary text.
+    pub(crate) fn encode_ordinary_onto(&self, text: &[u8], out: &mut Vec<TokenId>) -> Result<()> {
+        self.with_memory(|memory| self.encode_ordinary_into(text, memory, out))
+    }
+
+    fn encode_into(
+        &self,
+        text: &[u8],
+        policy: &SpecialPolicy,
+        memory: &mut Memory,
+        out: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let mut done = 0;
+        for found in self.special_tokens.check(text, policy)?.find_iter(text) {
+            self.encode_ordinary_into(&text[done..found.start], memory, out)?;
+            out.push(found.id);
+            done = found.end;
+        }
+        self.encode_ordinary_into(&text[done..], memory, out)
+    }
+
+    fn encode_ordinary_into(
+        &self,
+        text: &[u8],
+        memory: &mut Memory,
+        out: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        self.pretokenizer
+            .for_each_bytes(text, |pretoken| self.encode_pretoken(pretoken, memory, out))
+    }
+
+    #[inline]
+    fn encode_pretoken(&self, pretoken: &[u8], memory: &mut Memory, out: &mut Vec<TokenId>) {
+        let key = Key::new(pretoken);
+        if let Some(tokens) = key.and_then(|key| memory.cache.get(key)) {
+            out.extend_from_slice(tokens);
+            return;
+        }
+        let first = out.len();
+        if let Some(id) = self.whole(pretoken) {
+            out.push(id);
+        } else {
+            let byte_ids = self.vocabulary.byte_ids();
+            let bytes = pretoken.iter().map(|&byte| byte_ids[byte as usize]);
+            merge::merge(&self.pairs, bytes, &mut memory.workspace, out);
+        }
+        if let Some(key) = key {
+            memory.cache.insert(key, &out[first..]);
+        }
+    }
+
+    fn whole(&self, pretoken: &[u8]) -> Option<TokenId> {
+        let asked = self.vocabulary.whole_pretokens_first();
+        asked.then(|| self.vocabulary.id_of(pretoken)).flatten()
+    }
+
+    fn with_memory<T>(&self, work: impl FnOnce(&mut Memory) -> T) -> T {
+        let lock = || self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut memory = lock().pop().unwrap_or_default();
+        let result = work(&mut memory);
+        lock().push(memory);
+        result
+    }
+}

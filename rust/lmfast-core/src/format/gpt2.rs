@@ -1,0 +1,87 @@
+//! GPT-2's two files: `vocab.json`, ids by token, and `merges.txt`, a merge per line.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt::Write,
+    path::Path,
+};
+
+use super::{byte_level::to_chars, spelled_bytes, split_merge};
+use crate::{
+    encode::Tokenizer,
+    error::{Error, Result},
+    files,
+    pretokenize::Pretokenizer,
+    special::SpecialTokens,
+    vocabulary::{BytePair, TokenId, Vocabulary},
+};
+
+const VOCAB: &str = "vocab.json";
+const MERGES: &str = "merges.txt";
+
+/// Read the two files in `folder`. An entry of `vocab.json` that `special_tokens` lists is one.
+pub fn load(
+    folder: &Path,
+    pretokenizer: Pretokenizer,
+    special_tokens: &[String],
+) -> Result<Tokenizer> {
+    let vocab = folder.join(VOCAB);
+    let (tokens, special) = parse_vocab(&files::read_text(&vocab)?, special_tokens)
+        .map_err(|error| error.while_loading(&vocab))?;
+    let merges = folder.join(MERGES);
+    let pairs =
+        parse_merges(&files::read_text(&merges)?).map_err(|error| error.while_loading(&merges))?;
+    let vocabulary = Vocabulary::from_tokens_and_merges(tokens, &pairs, false)
+        .map_err(|error| error.while_loading(folder))?;
+    Tokenizer::new(vocabulary, SpecialTokens::new(special)?, pretokenizer)
+}
+
+type Tokens = Vec<(Box<[u8]>, TokenId)>;
+
+fn parse_vocab(text: &str, special: &[String]) -> Result<(Tokens, Vec<(String, TokenId)>)> {
+    let mut ids: HashMap<String, TokenId> =
+        serde_json::from_str(text).map_err(|error| Error::vocabulary(error.to_string()))?;
+    let take = |text: &String| match ids.remove(text) {
+        Some(id) => Ok((text.clone(), id)),
+        None => Err(Error::vocabulary(format!("it lacks the special token {text:?}"))),
+    };
+    let special = special.iter().map(take).collect::<Result<_>>()?;
+    let tokens = ids.into_iter().map(|(text, id)| Ok((spelled_bytes(&text)?, id)));
+    Ok((tokens.collect::<Result<_>>()?, special))
+}
+
+fn parse_merges(text: &str) -> Result<Vec<BytePair>> {
+    // A merge may begin with '#', too; only the first line is a header.
+    let header = text.lines().next().filter(|line| line.starts_with("#version"));
+    let lines = text.lines().skip(usize::from(header.is_some())).filter(|line| !line.is_empty());
+    let pairs = (0..).zip(lines).map(|(rank, line)| {
+        let (left, right) = split_merge(line, rank)?;
+        Ok((spelled_bytes(&left)?, spelled_bytes(&right)?))
+    });
+    pairs.collect()
+}
+
+/// Write the two files into `folder`. The pretokenizer is not in them.
+pub fn save(tokenizer: &Tokenizer, folder: &Path) -> Result<()> {
+    let vocabulary = tokenizer.vocabulary();
+    if vocabulary.whole_pretokens_first() {
+        return Err(Error::vocabulary(format!(
+            "cannot write {VOCAB} and {MERGES} into {}: this tokenizer takes a pretoken that is a \
+             token as a whole, which the two files cannot say; write a tokenizer.json",
+            folder.display()
+        )));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
+    let tokens = vocabulary.tokens().map(|(id, bytes)| (to_chars(bytes), id));
+    let special = tokenizer.special_tokens().iter().map(|(text, id)| (text.to_owned(), id));
+    let ids: BTreeMap<String, TokenId> = tokens.chain(special).collect();
+    let vocab = serde_json::to_string(&ids).expect("a map of strings to numbers");
+    let spelled = |id| to_chars(vocabulary.token_bytes(id).expect("a merge joins tokens"));
+    let mut merges = String::from("#version: 0.2\n");
+    for merge in vocabulary.merges() {
+        let (left, right) = (spelled(merge.left), spelled(merge.right));
+        writeln!(merges, "{left} {right}").expect("a string takes any text");
+    }
+    files::write_atomically(&folder.join(MERGES), merges.as_bytes())?;
+    files::write_atomically(&folder.join(VOCAB), vocab.as_bytes())
+}

@@ -1,0 +1,56 @@
+//! `.tiktoken`: a line per token, its bytes in Base64, a space, its rank. Pattern and special tokens
+//! are not in the file and have to be given.
+
+use std::{fmt::Write, path::Path};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+
+use crate::{
+    encode::Tokenizer,
+    error::{Error, Result},
+    files,
+    vocabulary::{TokenId, Vocabulary},
+};
+
+/// Read the ranks of a `.tiktoken` file.
+pub fn load(path: &Path) -> Result<Vocabulary> {
+    let text = files::read_text(path)?;
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.is_empty());
+    lines
+        .map(|(number, line)| {
+            parse(line).ok_or_else(|| {
+                let found = format!("line {number} is {line:?}");
+                Error::vocabulary(format!("{found}; a line is Base64, a space and a rank"))
+            })
+        })
+        .collect::<Result<_>>()
+        .and_then(Vocabulary::from_ranks)
+        .map_err(|error| error.while_loading(path))
+}
+
+fn parse(line: &str) -> Option<(Box<[u8]>, TokenId)> {
+    let (bytes, rank) = line.split_once(' ')?;
+    Some((BASE64_STANDARD.decode(bytes).ok()?.into(), rank.trim_end().parse().ok()?))
+}
+
+/// Write a `.tiktoken` file, unless it would be read as another tokenizer: ranks alone do not say
+/// everything about merges whose order is not that of the ids.
+pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
+    let vocabulary = tokenizer.vocabulary();
+    let ranks = vocabulary.tokens().map(|(id, bytes)| (Box::from(bytes), id)).collect();
+    let reread = Vocabulary::from_ranks(ranks)?;
+    if reread.merges() != vocabulary.merges()
+        || reread.whole_pretokens_first() != vocabulary.whole_pretokens_first()
+    {
+        return Err(Error::vocabulary(format!(
+            "cannot write {}: the merges of this tokenizer do not follow from the order of its ids, \
+             and a .tiktoken file holds nothing else; write a tokenizer.json",
+            path.display()
+        )));
+    }
+    let mut text = String::new();
+    for (id, bytes) in vocabulary.tokens() {
+        writeln!(text, "{} {id}", BASE64_STANDARD.encode(bytes)).expect("a string takes any text");
+    }
+    files::write_atomically(path, text.as_bytes())
+}

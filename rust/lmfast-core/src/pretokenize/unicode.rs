@@ -1,0 +1,119 @@
+//! The character classes that the patterns speak of, as one byte per code point.
+//!
+//! The tables are built once, from the Unicode data of `regex-syntax`: the very data that the
+//! regular expression engines of this crate, and tiktoken's, are built on.
+
+use std::sync::LazyLock;
+
+use regex_syntax::hir::{Class, HirKind};
+
+/// `\p{L}`
+pub(crate) const LETTER: u8 = 1 << 0;
+/// `\p{N}`
+pub(crate) const NUMBER: u8 = 1 << 1;
+/// `\s`
+pub(crate) const SPACE: u8 = 1 << 2;
+/// `[\r\n]`
+pub(crate) const NEWLINE: u8 = 1 << 3;
+/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`: what may open a word.
+pub(crate) const HEAD: u8 = 1 << 4;
+/// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: what may go on in a word.
+pub(crate) const TAIL: u8 = 1 << 5;
+
+const CLASSES: [(&str, u8); 6] = [
+    (r"\p{L}", LETTER),
+    (r"\p{N}", NUMBER),
+    (r"\s", SPACE),
+    (r"[\r\n]", NEWLINE),
+    (r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", HEAD),
+    (r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", TAIL),
+];
+
+const BLOCK: usize = 256;
+const CODE_POINTS: usize = 0x11_0000;
+
+/// A two-stage table: most blocks of 256 code points are alike and are stored once.
+struct Table {
+    block_of: Vec<u16>,
+    blocks: Vec<[u8; BLOCK]>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut flags = vec![0u8; CODE_POINTS];
+    for (class, flag) in CLASSES {
+        let hir = regex_syntax::parse(class).expect("a constant pattern");
+        let HirKind::Class(Class::Unicode(class)) = hir.kind() else {
+            unreachable!("a class of code points")
+        };
+        for range in class.ranges() {
+            let codes = range.start() as usize..=range.end() as usize;
+            flags[codes].iter_mut().for_each(|flags| *flags |= flag);
+        }
+    }
+    let mut table = Table { block_of: Vec::with_capacity(CODE_POINTS / BLOCK), blocks: Vec::new() };
+    let mut seen = std::collections::HashMap::new();
+    for block in flags.chunks_exact(BLOCK) {
+        let block: [u8; BLOCK] = block.try_into().expect("a whole block");
+        let index = *seen.entry(block).or_insert_with(|| {
+            table.blocks.push(block);
+            (table.blocks.len() - 1) as u16
+        });
+        table.block_of.push(index);
+    }
+    table
+});
+
+/// The classes of code points, ready to be asked.
+#[derive(Clone, Copy)]
+pub(crate) struct Classes(&'static Table);
+
+impl Classes {
+    pub(crate) fn get() -> Self {
+        Self(&TABLE)
+    }
+
+    #[inline]
+    pub(crate) fn of(self, c: char) -> u8 {
+        let code = c as usize;
+        self.0.blocks[self.0.block_of[code / BLOCK] as usize][code % BLOCK]
+    }
+
+    /// The flags and the length of the character at `at`, or `(0, 0)` at the end of the text.
+    #[inline]
+    pub(crate) fn at(self, text: &str, at: usize) -> (u8, usize) {
+        match text.as_bytes().get(at) {
+            None => (0, 0),
+            Some(&byte) if byte < 0x80 => {
+                (self.0.blocks[self.0.block_of[0] as usize][byte as usize], 1)
+            }
+            Some(_) => {
+                let c = text[at..].chars().next().expect("a character boundary before the end");
+                (self.of(c), c.len_utf8())
+            }
+        }
+    }
+
+    /// The end of the run of characters from `at` on that have any of `flags`.
+    #[inline]
+    pub(crate) fn run(self, text: &str, mut at: usize, flags: u8) -> usize {
+        loop {
+            let (found, len) = self.at(text, at);
+            if found & flags == 0 {
+                return at;
+            }
+            at += len;
+        }
+    }
+
+    /// The end of the run of characters from `at` on that have none of `flags`.
+    #[inline]
+    pub(crate) fn run_without(self, text: &str, mut at: usize, flags: u8) -> usize {
+        loop {
+            let (found, len) = self.at(text, at);
+            if len == 0 || found & flags != 0 {
+                return at;
+            }
+            at += len;
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Files to folders of token shards.
+
+mod manifest;
+mod writer;
+
+use std::{
+    num::NonZero,
+    path::{Path, PathBuf},
+};
+
+use rayon::prelude::*;
+pub use writer::ShardTotals;
+use writer::ShardWriter;
+
+use crate::{
+    encode::Tokenizer,
+    error::{Error, ErrorKind, Result},
+    source::{Block, blocks_of},
+    special::Matcher,
+    threads,
+    vocabulary::TokenId,
+    watch::Watch,
+};
+
+/// How documents are found, cut and written.
+#[derive(Clone, Debug)]
+pub struct ShardOptions {
+    /// The special token that ends a document: where its text stands in a file, a document ends,
+    /// and its id is written behind every document. Other special tokens are ordinary text.
+    pub separator: String,
+    /// Longer documents are cut behind the last line end before this many bytes.
+    pub max_document_bytes: Option<NonZero<usize>>,
+    /// A shard ends behind the document that brings it to so many tokens.
+    pub shard_tokens: u64,
+    /// Worker threads; `None` is one per core.
+    pub threads: Option<NonZero<usize>>,
+}
+
+/// Documents that are kept from training.
+#[derive(Clone, Debug)]
+pub struct HeldOut {
+    /// The folder of their shards.
+    pub folder: PathBuf,
+    /// One document in so many.
+    pub one_in: NonZero<u64>,
+}
+
+/// Encode `files` to a folder of shards; and, if asked, the documents held out to another.
+///
+/// The bytes of the shards are the same for any number of threads. `watch` is told of bytes read.
+pub fn write_shards(
+    tokenizer: &Tokenizer,
+    files: &[PathBuf],
+    folder: &Path,
+    held_out: Option<&HeldOut>,
+    options: &ShardOptions,
+    watch: &Watch,
+) -> Result<(ShardTotals, Option<ShardTotals>)> {
+    let end_id = tokenizer.special_tokens().id_of(&options.separator).ok_or_else(|| {
+        let message = format!(
+            "cannot end documents with {:?}: it is no special token of the tokenizer",
+            options.separator
+        );
+        Error::new(ErrorKind::UnknownToken, message)
+    })?;
+    let separators = Matcher::new([(options.separator.as_str(), end_id)])?;
+    let create = |folder: &Path| ShardWriter::create(folder, tokenizer, options.shard_tokens);
+    let mut splits = Splits {
+        end_id,
+        document: 0,
+        one_in: held_out.map(|held_out| held_out.one_in.get()),
+        train: create(folder)?,
+        held_out: held_out.map(|held_out| create(&held_out.folder)).transpose()?,
+    };
+    let mut blocks = blocks_of(files, &separators, tokenizer.pretokenizer());
+    let threads = threads::count(options.threads);
+    loop {
+        let group: Vec<Block> = blocks.by_ref().take(threads).collect::<Result<_>>()?;
+        if group.is_empty() {
+            return splits.finish();
+        }
+        let encode = |block: &Block| encode_block(tokenizer, block, options.max_document_bytes);
+        let encoded: Vec<Encoded> = if group.len() == 1 {
+            vec![encode(&group[0])?]
+        } else {
+            threads::run(threads, || group.par_iter().map(encode).collect::<Result<_>>())??
+        };
+        for (block, encoded) in group.iter().zip(&encoded) {
+            splits.write(encoded)?;
+            watch.advance(block.len() as u64)?;
+        }
+    }
+}
+
+/// The ids of a block, and the parts of documents that they belong to.
+#[derive(Default)]
+struct Encoded {
+    ids: Vec<TokenId>,
+    parts: Vec<Part>,
+}
+
+struct Part {
+    ids: std::ops::Range<usize>,
+    bytes: u64,
+    ends_document: bool,
+}
+
+fn encode_block(
+    tokenizer: &Tokenizer,
+    block: &Block,
+    max_document_bytes: Option<NonZero<usize>>,
+) -> Result<Encoded> {
+    let mut encoded = Encoded::default();
+    for (segment, ends_document) in block.segments() {
+        let mut rest = segment;
+        loop {
+            let (text, after) = rest.split_at(document_end(rest, max_document_bytes));
+            let start = encoded.ids.len();
+            tokenizer.encode_ordinary_onto(text.as_bytes(), &mut encoded.ids)?;
+            encoded.parts.push(Part {
+                ids: start..encoded.ids.len(),
+                bytes: text.len() as u64,
+                ends_document: ends_document || !after.is_empty(),
+            });
+            rest = after;
+            if rest.is_empty() {
+                break;
+            }
+        }
+    }
+    Ok(encoded)
+}
+
+/// Where a document that is too long is cut; else its end.
+fn document_end(text: &str, max_bytes: Option<NonZero<usize>>) -> usize {
+    match max_bytes {
+        Some(max_bytes) if text.len() > max_bytes.get() => {
+            let limit = text.floor_char_boundary(max_bytes.get());
+            let line_end = text[..limit].rfind('\n').map(|at| at + 1);
+            line_end.or_else(|| text.find('\n').map(|at| at + 1)).unwrap_or(text.len())
+        }
+        _ => text.len(),
+    }
+}
+
+/// Documents go to one of two folders.
+struct Splits {
+    end_id: TokenId,
+    /// Documents ended so far; the index of the one that is open.
+    document: u64,
+    one_in: Option<u64>,
+    train: ShardWriter,
+    held_out: Option<ShardWriter>,
+}
+
+impl Splits {
+    fn write(&mut self, encoded: &Encoded) -> Result<()> {
+        for part in &encoded.parts {
+            let is_held_out = self.one_in.is_some_and(|one_in| is_held_out(self.document, one_in));
+            let writer = match &mut self.held_out {
+                Some(held_out) if is_held_out => held_out,
+                _ => &mut self.train,
+            };
+            writer.write(&encoded.ids[part.ids.clone()], part.bytes)?;
+            if part.ends_document && writer.in_document() {
+                writer.write(&[self.end_id], 0)?;
+                writer.end_document()?;
+                self.document += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(ShardTotals, Option<ShardTotals>)> {
+        if self.document == 0 {
+            return Err(Error::corpus("the corpus is empty: there is no document to encode"));
+        }
+        if self.held_out.is_some() && self.document < 2 {
+            return Err(Error::corpus(
+                "cannot hold out a document: the corpus is a single one; separate its documents by \
+                 the end-of-document token, or cut them by a largest size (max_document_bytes)",
+            ));
+        }
+        let held_out = self.held_out.map(ShardWriter::finish).transpose()?;
+        Ok((self.train.finish()?, held_out))
+    }
+}
+
+/// Whether a document is held out: the second one, so that two documents suffice, and from then on
+/// one in each stretch of `one_in`, at a place that no order of the files can conspire with.
+fn is_held_out(document: u64, one_in: u64) -> bool {
+    let (stretch, place) = (document / one_in, document % one_in);
+    let chosen = if stretch == 0 { 1 } else { mix(stretch) };
+    place == chosen % one_in
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
+fn mix(index: u64) -> u64 {
+    let mut z = index.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests;

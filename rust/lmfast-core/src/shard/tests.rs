@@ -1,0 +1,129 @@
+//! Shards against the documents they were made of.
+
+use std::fs;
+
+use super::*;
+use crate::{pretokenize::Pretokenizer, special::SpecialTokens, vocabulary::Vocabulary};
+
+const END: TokenId = 258;
+
+fn tokenizer() -> Tokenizer {
+    let vocabulary = Vocabulary::from_training(&[(97, 98), (256, 99)]).unwrap();
+    let special = SpecialTokens::new(vec![("<|end|>".to_owned(), END)]).unwrap();
+    Tokenizer::new(vocabulary, special, Pretokenizer::new("gpt2").unwrap()).unwrap()
+}
+
+fn options(threads: usize) -> ShardOptions {
+    ShardOptions {
+        separator: "<|end|>".to_owned(),
+        max_document_bytes: None,
+        shard_tokens: 8,
+        threads: NonZero::new(threads),
+    }
+}
+
+fn write(
+    folder: &Path,
+    name: &str,
+    text: &str,
+    options: &ShardOptions,
+) -> Result<(ShardTotals, Option<ShardTotals>)> {
+    let path = folder.join(format!("{name}.txt"));
+    fs::write(&path, text).unwrap();
+    let held_out =
+        HeldOut { folder: folder.join(name).join("held_out"), one_in: NonZero::new(3).unwrap() };
+    let train = folder.join(name).join("train");
+    write_shards(&tokenizer(), &[path], &train, Some(&held_out), options, &Watch::default())
+}
+
+fn ids_of(folder: &Path) -> Vec<TokenId> {
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.retain(|path| path.file_name().unwrap().to_string_lossy().starts_with("tokens-"));
+    names.sort();
+    let bytes: Vec<u8> = names.iter().flat_map(|path| fs::read(path).unwrap()).collect();
+    bytes.chunks(2).map(|pair| TokenId::from(u16::from_le_bytes([pair[0], pair[1]]))).collect()
+}
+
+#[test]
+fn each_document_goes_whole_to_one_split() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "abc<|end|>ab c<|end|><|end|>abcabc<|end|>\n";
+    let (train, held_out) = write(folder.path(), "a", text, &options(2)).unwrap();
+
+    let train_ids = [257, END, 257, 257, END, 10, END];
+    assert_eq!(ids_of(&folder.path().join("a/train")), train_ids);
+    assert_eq!(train, ShardTotals { documents: 3, tokens: 7, bytes: 10 });
+    assert_eq!(ids_of(&folder.path().join("a/held_out")), [256, 32, 99, END]);
+    assert_eq!(held_out, Some(ShardTotals { documents: 1, tokens: 4, bytes: 4 }));
+    assert!(!folder.path().join("a/train.unfinished").exists());
+}
+
+#[test]
+fn shards_are_the_same_for_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: String = (0..500).map(|n| format!("abc {n} ab\nabc<|end|>")).collect();
+    for threads in [1, 2, 7] {
+        write(folder.path(), &threads.to_string(), &text, &options(threads)).unwrap();
+    }
+    for threads in ["2", "7"] {
+        for split in ["train", "held_out"] {
+            let (one, many) =
+                (folder.path().join("1").join(split), folder.path().join(threads).join(split));
+            for entry in fs::read_dir(&one).unwrap() {
+                let name = entry.unwrap().file_name();
+                assert_eq!(fs::read(one.join(&name)).unwrap(), fs::read(many.join(&name)).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn long_documents_are_cut_at_line_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let cut = ShardOptions { max_document_bytes: NonZero::new(6), ..options(1) };
+    let (train, held_out) = write(folder.path(), "a", "abc\nab\nabcabcabc\nabc", &cut).unwrap();
+    assert_eq!((train.documents, train.bytes), (3, 17));
+    assert_eq!(held_out.unwrap().documents, 1);
+}
+
+#[test]
+fn what_cannot_be_written_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = |name, text, options: &ShardOptions| {
+        write(folder.path(), name, text, options).unwrap_err().to_string()
+    };
+    assert!(message("empty", "<|end|>", &options(1)).contains("corpus is empty"));
+    assert!(message("single", "abc", &options(1)).contains("a single one"));
+    let other = ShardOptions { separator: "<|eot|>".to_owned(), ..options(1) };
+    assert!(message("other", "abc", &other).contains("no special token"));
+    write(folder.path(), "twice", "abc<|end|>abc", &options(1)).unwrap();
+    assert!(message("twice", "abc<|end|>abc", &options(1)).contains("there already"));
+}
+
+#[test]
+fn an_interrupted_folder_is_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let unfinished = folder.path().join("a/train.unfinished");
+    fs::create_dir_all(&unfinished).unwrap();
+    fs::write(unfinished.join("tokens-00009.bin"), "left over").unwrap();
+    write(folder.path(), "a", "abc<|end|>abc", &options(1)).unwrap();
+    assert!(!folder.path().join("a/train/tokens-00009.bin").exists());
+}
+
+#[test]
+fn two_writers_of_one_folder_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let train = folder.path().join("train");
+    let _first = ShardWriter::create(&train, &tokenizer(), 8).unwrap();
+    let second = ShardWriter::create(&train, &tokenizer(), 8).map(|_| ()).unwrap_err();
+    assert!(second.to_string().contains("another process"), "{second}");
+}
+
+#[test]
+fn one_document_in_so_many_is_held_out() {
+    for one_in in [1, 2, 3, 10] {
+        let held_out = (0..1000).filter(|&document| is_held_out(document, one_in)).count() as u64;
+        assert_eq!(held_out, 1000 / one_in + u64::from(one_in == 3));
+    }
+}

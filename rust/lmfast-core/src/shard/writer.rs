@@ -1,0 +1,223 @@
+//! Writing a folder of shards.
+//!
+//! All files are written into a folder beside the one asked for, which is renamed when it is whole.
+//! So there is never half a folder of shards under the name that a reader will open.
+
+use std::{
+    fs::{self, File},
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use sha2::{Digest, Sha256};
+
+use super::manifest::{
+    Dtype, FORMAT, IndexEntry, Manifest, ShardEntry, TokenizerIdentity, VERSION,
+};
+use crate::{
+    encode::Tokenizer,
+    error::{Error, ErrorKind, Result},
+    files::{beside, write_atomically},
+    format::tokenizer_json,
+    vocabulary::TokenId,
+};
+
+const INDEX: &str = "documents.bin";
+const LOCK: &str = "lock";
+
+/// What a folder of shards holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShardTotals {
+    /// Documents that are not empty.
+    pub documents: u64,
+    /// Ids, the one behind each document included.
+    pub tokens: u64,
+    /// Bytes of text, separators left out.
+    pub bytes: u64,
+}
+
+pub(super) struct ShardWriter {
+    folder: PathBuf,
+    unfinished: PathBuf,
+    /// Held until the folder is whole, so that no other process writes the same one.
+    lock: File,
+    tokenizer: TokenizerIdentity,
+    dtype: Dtype,
+    shard_tokens: u64,
+    shard: Option<OpenShard>,
+    shards: Vec<ShardEntry>,
+    index: HashedFile,
+    totals: ShardTotals,
+    in_document: bool,
+}
+
+struct OpenShard {
+    name: String,
+    file: HashedFile,
+    totals: ShardTotals,
+}
+
+impl ShardWriter {
+    /// Begin a folder of shards; a shard ends behind the document that fills it.
+    pub(super) fn create(folder: &Path, tokenizer: &Tokenizer, shard_tokens: u64) -> Result<Self> {
+        if folder.exists() {
+            let message =
+                format!("cannot write shards to {}: it is there already", folder.display());
+            return Err(Error::new(ErrorKind::Io, message));
+        }
+        let unfinished = beside(folder, ".unfinished");
+        let lock = lock(&unfinished)?;
+        clear(&unfinished)?;
+        let n_vocab = tokenizer.n_vocab();
+        tokenizer_json::save(tokenizer, &unfinished.join("tokenizer.json"))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            index: HashedFile::create(unfinished.join(INDEX))?,
+            unfinished,
+            lock,
+            tokenizer: TokenizerIdentity { identity: tokenizer.identity(), vocab_size: n_vocab },
+            dtype: Dtype::for_vocabulary(n_vocab),
+            shard_tokens,
+            shard: None,
+            shards: Vec::new(),
+            totals: ShardTotals::default(),
+            in_document: false,
+        })
+    }
+
+    /// Write a part of a document: its ids, and the bytes of text that they stand for.
+    pub(super) fn write(&mut self, ids: &[TokenId], bytes: u64) -> Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        if !self.in_document {
+            self.in_document = true;
+            self.index.write(&self.totals.tokens.to_le_bytes())?;
+            self.totals.documents += 1;
+        }
+        self.totals.tokens += ids.len() as u64;
+        self.totals.bytes += bytes;
+        let shard = match &mut self.shard {
+            Some(shard) => shard,
+            shard => {
+                let name = format!("tokens-{:05}.bin", self.shards.len());
+                let file = HashedFile::create(self.unfinished.join(&name))?;
+                shard.insert(OpenShard { name, file, totals: ShardTotals::default() })
+            }
+        };
+        shard.totals.tokens += ids.len() as u64;
+        shard.totals.bytes += bytes;
+        match self.dtype {
+            Dtype::Uint16 => shard.file.write(&little_endian(ids, |id| (id as u16).to_le_bytes())),
+            Dtype::Uint32 => shard.file.write(&little_endian(ids, u32::to_le_bytes)),
+        }
+    }
+
+    /// End the document; one without any ids leaves no trace.
+    pub(super) fn end_document(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.in_document) {
+            return Ok(());
+        }
+        let shard = self.shard.as_mut().expect("a document is in a shard");
+        shard.totals.documents += 1;
+        if shard.totals.tokens >= self.shard_tokens { self.end_shard() } else { Ok(()) }
+    }
+
+    /// Whether a document has begun and not ended.
+    pub(super) fn in_document(&self) -> bool {
+        self.in_document
+    }
+
+    fn end_shard(&mut self) -> Result<()> {
+        if let Some(OpenShard { name, file, totals }) = self.shard.take() {
+            let ShardTotals { documents, tokens, bytes } = totals;
+            let sha256 = file.finish()?;
+            self.shards.push(ShardEntry { file: name, tokens, documents, bytes, sha256 });
+        }
+        Ok(())
+    }
+
+    /// Write the manifest and give the folder its name.
+    pub(super) fn finish(mut self) -> Result<ShardTotals> {
+        self.end_shard()?;
+        let ShardTotals { documents, tokens, bytes } = self.totals;
+        self.index.write(&tokens.to_le_bytes())?;
+        let manifest = Manifest {
+            format: FORMAT,
+            version: VERSION,
+            tokenizer: self.tokenizer,
+            dtype: self.dtype,
+            documents,
+            tokens,
+            bytes,
+            shards: self.shards,
+            document_starts: IndexEntry { file: INDEX.to_owned(), sha256: self.index.finish()? },
+        };
+        let mut text = serde_json::to_string_pretty(&manifest).expect("numbers and strings");
+        text.push('\n');
+        write_atomically(&self.unfinished.join("manifest.json"), text.as_bytes())?;
+        drop(self.lock);
+        let failed = |error| Error::io("write shards to", &self.folder, error);
+        fs::remove_file(self.unfinished.join(LOCK)).map_err(failed)?;
+        fs::rename(&self.unfinished, &self.folder).map_err(failed)?;
+        Ok(self.totals)
+    }
+}
+
+fn little_endian<const N: usize>(ids: &[TokenId], bytes: impl Fn(TokenId) -> [u8; N]) -> Vec<u8> {
+    ids.iter().flat_map(|&id| bytes(id)).collect()
+}
+
+/// Create the folder, if need be, and hold the lock in it.
+fn lock(folder: &Path) -> Result<File> {
+    let failed = |error| Error::io("write shards to", folder, error);
+    fs::create_dir_all(folder).map_err(failed)?;
+    let lock = File::create(folder.join(LOCK)).map_err(failed)?;
+    lock.try_lock().map_err(|error| match error {
+        fs::TryLockError::WouldBlock => {
+            let message = format!("another process is writing shards to {}", folder.display());
+            Error::new(ErrorKind::Io, message)
+        }
+        fs::TryLockError::Error(error) => failed(error),
+    })?;
+    Ok(lock)
+}
+
+/// Remove what an interrupted process left behind.
+fn clear(folder: &Path) -> Result<()> {
+    let failed = |error| Error::io("clear", folder, error);
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_name() != LOCK {
+            fs::remove_file(entry.path()).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// A file that knows the checksum of what is written to it.
+struct HashedFile {
+    path: PathBuf,
+    file: BufWriter<File>,
+    hash: Sha256,
+}
+
+impl HashedFile {
+    fn create(path: PathBuf) -> Result<Self> {
+        let file = File::create(&path).map_err(|error| Error::io("write", &path, error))?;
+        Ok(Self { path, file: BufWriter::with_capacity(1 << 20, file), hash: Sha256::new() })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.hash.update(bytes);
+        self.file.write_all(bytes).map_err(|error| Error::io("write", &self.path, error))
+    }
+
+    /// Flush to disk; the checksum in hexadecimal.
+    fn finish(self) -> Result<String> {
+        let failed = |error| Error::io("write", &self.path, error);
+        let file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.sync_all().map_err(failed)?;
+        Ok(crate::files::hexadecimal(self.hash))
+    }
+}

@@ -1,0 +1,122 @@
+//! Training against the rule, word for word: recount everything, merge the best pair, repeat.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::format::byte_level::hugging_face_order;
+
+type Word = Vec<TokenId>;
+
+fn oracle(
+    corpus: &[(Vec<u8>, u64)],
+    rule: TieBreak,
+    limit: usize,
+    max_bytes: usize,
+) -> Vec<TrainedMerge> {
+    let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).collect();
+    let widen = |(word, count): &(Vec<u8>, u64)| -> (Word, u64) {
+        (word.iter().map(|&byte| TokenId::from(byte)).collect(), *count)
+    };
+    let mut words: Vec<(Word, u64)> = corpus.iter().map(widen).collect();
+    let mut merges = Vec::new();
+    while merges.len() < limit {
+        let mut counts: HashMap<(TokenId, TokenId), u64> = HashMap::new();
+        for (word, count) in &words {
+            for pair in word.windows(2) {
+                *counts.entry((pair[0], pair[1])).or_default() += count;
+            }
+        }
+        counts
+            .retain(|&(l, r), _| tokens[l as usize].len() + tokens[r as usize].len() <= max_bytes);
+        let place = |id: TokenId| match rule {
+            TieBreak::HuggingFace if id < 256 => u32::from(hugging_face_order()[id as usize]),
+            _ => id,
+        };
+        let best = counts.into_iter().max_by(|&((a, b), n), &((c, d), m)| {
+            n.cmp(&m).then_with(|| match rule {
+                TieBreak::Lexicographic => (&tokens[a as usize], &tokens[b as usize])
+                    .cmp(&(&tokens[c as usize], &tokens[d as usize])),
+                _ => (place(c), place(d)).cmp(&(place(a), place(b))),
+            })
+        });
+        let Some(((left, right), count)) = best else { break };
+        let merged = tokens.len() as TokenId;
+        tokens.push([tokens[left as usize].clone(), tokens[right as usize].clone()].concat());
+        merges.push(TrainedMerge { left, right, count });
+        for (word, _) in &mut words {
+            let mut at = 0;
+            while at + 1 < word.len() {
+                if word[at] == left && word[at + 1] == right {
+                    word.splice(at..=at + 1, [merged]);
+                }
+                at += 1;
+            }
+        }
+    }
+    merges
+}
+
+fn options(merges: usize, tie_break: TieBreak, max_token_bytes: Option<usize>) -> TrainOptions {
+    TrainOptions {
+        vocab_size: 256 + merges,
+        special_tokens: 0,
+        tie_break,
+        min_frequency: 1,
+        max_token_bytes,
+        allow_fewer: true,
+    }
+}
+
+fn count(corpus: &[(Vec<u8>, u64)]) -> PretokenCounts {
+    let mut counts = PretokenCounts::default();
+    corpus.iter().for_each(|(word, times)| counts.add(word, *times));
+    counts
+}
+
+fn corpus() -> impl Strategy<Value = Vec<(Vec<u8>, u64)>> {
+    let alphabet = prop_oneof![Just(b'a'..b'c'), Just(b'a'..b'f'), Just(0..255)];
+    let word = alphabet.prop_flat_map(|letters| proptest::collection::vec(letters, 1..24));
+    let times = prop_oneof![4 => 1u64..4, 1 => 1u64..3000];
+    proptest::collection::vec((word, times), 1..24)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn merges_are_those_of_the_rule(corpus in corpus(), max_bytes in prop_oneof![Just(None), (2usize..9).prop_map(Some)]) {
+        for rule in TieBreak::ALL {
+            let found = train(&count(&corpus), &options(60, rule, max_bytes), &Watch::default());
+            let expected = oracle(&corpus, rule, 60, max_bytes.unwrap_or(usize::MAX));
+            prop_assert_eq!(found.unwrap(), expected);
+        }
+    }
+}
+
+#[test]
+fn overlapping_pairs_merge_from_the_left() {
+    let corpus = [(b"aaaaaaa".to_vec(), 1)];
+    let found =
+        train(&count(&corpus), &options(9, TieBreak::Lexicographic, None), &Watch::default());
+    assert_eq!(found.unwrap(), oracle(&corpus, TieBreak::Lexicographic, 9, usize::MAX));
+}
+
+#[test]
+fn what_cannot_be_trained_is_said() {
+    let message = |counts: &PretokenCounts, options: &TrainOptions| {
+        train(counts, options, &Watch::default()).unwrap_err().to_string()
+    };
+    let asked = |vocab_size| TrainOptions {
+        vocab_size,
+        special_tokens: 2,
+        allow_fewer: false,
+        ..options(0, TieBreak::Lexicographic, None)
+    };
+    let counts = count(&[(b"abab".to_vec(), 1)]);
+    assert!(message(&counts, &asked(257)).contains("258 at least"));
+    assert!(message(&counts, &asked(300)).contains("makes 260 tokens"));
+    assert!(message(&counts, &asked(usize::MAX)).contains("too large"));
+    assert!(message(&PretokenCounts::default(), &asked(300)).contains("empty"));
+}

@@ -1,0 +1,50 @@
+//! Files to shards.
+
+use std::{num::NonZero, path::PathBuf};
+
+use lmfast_core::{
+    shard::{self, HeldOut, ShardOptions, ShardTotals},
+    source,
+};
+use pyo3::prelude::*;
+
+use crate::{
+    arguments::Count,
+    door::{detached, watched},
+    tokenizer::Tokenizer,
+};
+
+/// The files that paths stand for.
+#[pyfunction]
+pub(crate) fn expand_sources(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<PathBuf>> {
+    detached(py, || source::expand(&paths))
+}
+
+/// Documents, tokens and bytes.
+type Totals = (u64, u64, u64);
+
+/// Encode files to a folder of shards, and one document in so many to another.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "one for each option of writing")]
+pub(crate) fn write_shards(
+    py: Python<'_>,
+    tokenizer: &Bound<'_, Tokenizer>,
+    files: Vec<PathBuf>,
+    folder: PathBuf,
+    held_out: Option<(PathBuf, NonZero<u64>)>,
+    separator: String,
+    max_document_bytes: Count,
+    shard_tokens: u64,
+    threads: Count,
+    on_progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(Totals, Option<Totals>)> {
+    let core = &tokenizer.get().core;
+    let held_out = held_out.map(|(folder, one_in)| HeldOut { folder, one_in });
+    let (max_document_bytes, threads) = (max_document_bytes.0, threads.0);
+    let options = ShardOptions { separator, max_document_bytes, shard_tokens, threads };
+    let (train, held_out) = watched(py, on_progress.as_ref(), |watch| {
+        shard::write_shards(core, &files, &folder, held_out.as_ref(), &options, watch)
+    })?;
+    let totals = |totals: ShardTotals| (totals.documents, totals.tokens, totals.bytes);
+    Ok((totals(train), held_out.map(totals)))
+}

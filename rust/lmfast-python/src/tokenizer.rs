@@ -1,0 +1,189 @@
+//! `Tokenizer`: the core's tokenizer, method by method.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use lmfast_core::{
+    Result, Tokenizer as Core,
+    format::{gpt2, tiktoken, tokenizer_json},
+    pretokenize::Pretokenizer,
+    special::{SpecialPolicy, SpecialTokens},
+    vocabulary::Vocabulary,
+};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::{prelude::*, types::PyBytes};
+
+use crate::{
+    arguments::{Count, Id, Ids, Special, Text},
+    door::{detached, watched},
+};
+
+/// From here on encoding runs on a thread of its own, so that Ctrl-C is heard.
+const LONG: usize = 1 << 20;
+
+#[pyclass(frozen, module = "lmfast._lmfast")]
+pub(crate) struct Tokenizer {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Tokenizer {
+    pub(crate) fn new(core: Core) -> Self {
+        Self { core: Arc::new(core) }
+    }
+
+    fn made(py: Python<'_>, make: impl FnOnce() -> Result<Core> + Send) -> PyResult<Self> {
+        detached(py, make).map(Self::new)
+    }
+}
+
+/// The pretokenizer of a name or a pattern; `None` does not cut.
+pub(crate) fn pretokenizer(name: Option<&str>) -> Result<Pretokenizer> {
+    name.map_or(Ok(Pretokenizer::None), Pretokenizer::new)
+}
+
+#[pymethods]
+impl Tokenizer {
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        Self::made(py, || tokenizer_json::from_json(text))
+    }
+
+    #[staticmethod]
+    fn load_json(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        Self::made(py, || tokenizer_json::load(&path))
+    }
+
+    #[staticmethod]
+    fn load_tiktoken(
+        py: Python<'_>,
+        path: PathBuf,
+        pretokenizer: Option<&str>,
+        special_tokens: BTreeMap<String, u32>,
+    ) -> PyResult<Self> {
+        Self::made(py, || {
+            let special = SpecialTokens::new(special_tokens.into_iter().collect())?;
+            Core::new(tiktoken::load(&path)?, special, self::pretokenizer(pretokenizer)?)
+        })
+    }
+
+    #[staticmethod]
+    fn load_gpt2(
+        py: Python<'_>,
+        folder: PathBuf,
+        pretokenizer: Option<&str>,
+        special_tokens: Vec<String>,
+    ) -> PyResult<Self> {
+        Self::made(py, || gpt2::load(&folder, self::pretokenizer(pretokenizer)?, &special_tokens))
+    }
+
+    #[staticmethod]
+    fn from_ranks(
+        py: Python<'_>,
+        ranks: Vec<(Vec<u8>, u32)>,
+        pretokenizer: Option<&str>,
+        special_tokens: BTreeMap<String, u32>,
+    ) -> PyResult<Self> {
+        Self::made(py, || {
+            let ranks = ranks.into_iter().map(|(bytes, rank)| (bytes.into(), rank)).collect();
+            let special = SpecialTokens::new(special_tokens.into_iter().collect())?;
+            Core::new(Vocabulary::from_ranks(ranks)?, special, self::pretokenizer(pretokenizer)?)
+        })
+    }
+
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(tokenizer_json::to_json(&self.core)))
+    }
+
+    fn save_json(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        detached(py, || tokenizer_json::save(&self.core, &path))
+    }
+
+    fn save_tiktoken(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        detached(py, || tiktoken::save(&self.core, &path))
+    }
+
+    fn save_gpt2(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+        detached(py, || gpt2::save(&self.core, &folder))
+    }
+
+    #[getter]
+    fn n_vocab(&self) -> usize {
+        self.core.n_vocab()
+    }
+
+    #[getter]
+    fn identity(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(self.core.identity()))
+    }
+
+    #[getter]
+    fn pretokenizer(&self) -> Option<String> {
+        self.core.pretokenizer().pattern().map(|_| self.core.pretokenizer().to_string())
+    }
+
+    #[getter]
+    fn pattern(&self) -> Option<&str> {
+        self.core.pretokenizer().pattern()
+    }
+
+    #[getter]
+    fn special_tokens(&self) -> Vec<(&str, u32)> {
+        self.core.special_tokens().iter().collect()
+    }
+
+    fn tokens<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
+        let tokens = self.core.vocabulary().tokens();
+        tokens.map(|(id, bytes)| (PyBytes::new(py, bytes), id)).collect()
+    }
+
+    fn merges(&self) -> Vec<(u32, u32)> {
+        self.core.vocabulary().merges().iter().map(|merge| (merge.left, merge.right)).collect()
+    }
+
+    fn token_bytes(&self, py: Python<'_>, id: Id) -> PyResult<Py<PyBytes>> {
+        let bytes = detached(py, || self.core.token_bytes(id.0))?;
+        Ok(PyBytes::new(py, bytes).unbind())
+    }
+
+    fn token_id(&self, py: Python<'_>, token: Text) -> PyResult<u32> {
+        detached(py, || self.core.token_id(token.as_bytes()))
+    }
+
+    fn encode(
+        &self,
+        py: Python<'_>,
+        text: Text,
+        allowed_special: Special,
+        disallowed_special: Special,
+    ) -> PyResult<Vec<u32>> {
+        let policy = SpecialPolicy { allowed: allowed_special.0, disallowed: disallowed_special.0 };
+        let encode = || self.core.encode(text.as_bytes(), &policy);
+        if text.as_bytes().len() < LONG {
+            detached(py, encode)
+        } else {
+            watched(py, None, |_| encode())
+        }
+    }
+
+    #[expect(clippy::type_complexity, reason = "ids and offsets")]
+    fn encode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Text>,
+        allowed_special: Special,
+        disallowed_special: Special,
+        threads: Count,
+        on_progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
+        let policy = SpecialPolicy { allowed: allowed_special.0, disallowed: disallowed_special.0 };
+        let batch = watched(py, on_progress.as_ref(), |watch| {
+            let texts: Vec<&[u8]> = texts.iter().map(Text::as_bytes).collect();
+            self.core.encode_batch(&texts, &policy, threads.0, watch)
+        })?;
+        Ok((batch.ids.into_pyarray(py), batch.offsets.into_pyarray(py)))
+    }
+
+    fn decode_bytes<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = detached(py, || self.core.decode_bytes(&ids.0))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
