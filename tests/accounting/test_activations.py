@@ -86,7 +86,7 @@ def test_compiled_blocks_with_explicit_attention(layers, policy, mebibytes):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("recipe", ["fp32", "amp-bf16"])
 def test_saved_tensors_of_a_compiled_model(recipe):
-    sizes = ["d_model=256", "d_ff=768", "n_head=4", "n_layer=2", "vocab_size=40"]
+    sizes = ["d_model=256", "d_ff=768", "n_head=4", "n_layer=4", "vocab_size=40"]
     shape = named_model("xl", [*sizes, "context_length=64"])
     estimate = estimate_activations(shape, 8, recipe=recipe, attention="explicit", compiled=True)
     torch.compiler.reset()

@@ -191,10 +191,10 @@ def _sdpa(run: Pass) -> list[SavedTensor]:
             "mixed values",
             tokens * shape.d_query,
             width,
-            core=shape.n_head > 1 and not run.compiled,
+            core=shape.n_head > 1,
         ),
     ]
-    if shape.n_head > 1 and not run.compiled:
+    if shape.n_head > 1:
         rows.append(_attention_row("mixed values, heads joined", tokens * shape.d_query, width))
     return rows
 
