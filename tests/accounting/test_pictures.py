@@ -10,6 +10,7 @@ from lmfast.accounting.pictures import (
     memory_picture,
     roofline_picture,
     save_picture,
+    scaling_picture,
     time_picture,
     vocabulary_picture,
 )
@@ -35,6 +36,16 @@ def test_times_add_up_to_the_step():
     assert sum(bar.get_width() for bar in bars) == pytest.approx(
         1e3 * workload().seconds.value, rel=1e-6
     )
+
+
+def test_rates_over_the_batch():
+    def load(batch, device="h100-sxm"):
+        return model_workload(SMALL, find_device(device), "decode", batch=batch)
+
+    line = scaling_picture(load, [1, 8, 64]).axes[0].lines[0]
+    assert list(line.get_ydata()) == [load(b).tokens_per_second.value for b in (1, 8, 64)]
+    with pytest.raises(HardwareError, match="cannot draw"):
+        scaling_picture(lambda batch: load(batch, "t4"), [1])
 
 
 def test_memory_bars_are_the_buckets():

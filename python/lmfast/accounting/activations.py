@@ -7,7 +7,7 @@ from lmfast.accounting.architecture import as_architecture
 from lmfast.accounting.checkpointing import Checkpointing, parse_checkpointing
 from lmfast.accounting.parallelism import Parallelism
 from lmfast.accounting.parameters import count_matmul_parameters
-from lmfast.accounting.quantity import Quantity, total
+from lmfast.accounting.quantity import Page, Quantity, total
 from lmfast.accounting.recipes import Recipe, find_recipe
 from lmfast.accounting.saved import (
     FP32,
@@ -29,7 +29,7 @@ CONVENTION = "tensors autograd saves, each storage once, parameters and buffers 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActivationEstimate:
+class ActivationEstimate(Page):
     """What one micro-batch leaves behind for its backward pass."""
 
     saved: Quantity
@@ -38,6 +38,10 @@ class ActivationEstimate:
     """What the backward pass computes again for one checkpoint, and holds besides."""
     block: tuple[SavedTensor, ...]
     """The table of what one block saves when nothing is computed again."""
+
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The lines of the page, in order."""
+        return self.saved, self.in_flight
 
     def to_dict(self) -> dict[str, Any]:
         """The estimate for JSON, bytes under named keys."""

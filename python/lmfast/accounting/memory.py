@@ -11,7 +11,7 @@ from lmfast.accounting.activations import ALONE, estimate_activations, plan_pass
 from lmfast.accounting.checkpointing import Checkpointing
 from lmfast.accounting.parallelism import Parallelism
 from lmfast.accounting.parameters import count_matmul_parameters
-from lmfast.accounting.quantity import Quantity, total
+from lmfast.accounting.quantity import Page, Quantity, total
 from lmfast.accounting.recipes import Recipe
 from lmfast.accounting.saved import FP32, Attention, Pass
 from lmfast.config import ModelConfig
@@ -19,13 +19,17 @@ from lmfast.config.checks import require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryEstimate:
+class MemoryEstimate(Page):
     """Bytes on one device, by bucket, and the most that is held at one moment."""
 
     buckets: Quantity
     """All buckets, as if each were full at the same time."""
     peak: Quantity
     """The fullest of the moments in its parts."""
+
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The lines of the page, in order."""
+        return self.buckets, self.peak
 
     def with_fragmentation(self, share: float) -> "MemoryEstimate":
         """The estimate with a bucket for what the allocator holds and cannot hand out.

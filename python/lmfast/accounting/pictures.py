@@ -76,6 +76,34 @@ def time_picture(workload: Workload) -> "Figure":
     return figure
 
 
+def scaling_picture(
+    workload: Callable[[int], Workload], sizes: Sequence[int], *, axis: str = "batch"
+) -> "Figure":
+    """Tokens per second at the roofline as something grows: the batch, or the context.
+
+    Raises:
+        HardwareError: The device's peak or bandwidth is not known.
+        MissingDependencyError: matplotlib is not installed.
+    """
+    loads = [workload(size) for size in sizes]
+    rates = [load.tokens_per_second.value for load in loads]
+    first = loads[0]
+    if None in rates:
+        msg = f"cannot draw rates: the peaks of {first.device.name} are not known"
+        raise HardwareError(msg)
+    figure, axes = _figure()
+    axes.plot(sizes, [rate or 0.0 for rate in rates], "o-")
+    title = f"{first.phase} on {first.device.name}, {first.dtype}"
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel=axis,
+        ylabel="tokens per second at the roofline",
+        title=title,
+    )
+    return figure
+
+
 def memory_picture(
     estimate: Callable[[int], MemoryEstimate],
     sizes: Sequence[int],
