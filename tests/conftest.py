@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from shard_writer import write_shards
 
 if TYPE_CHECKING:
-    from lmfast.tokenizer import Tokenizer
-
     from lmfast.config import RunConfig
+    from lmfast.tokenizer import Tokenizer
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+from lmfast.config import DataConfig, ModelConfig, OptimizerConfig, RunConfig, ScheduleConfig
 from lmfast.tokenizer import Tokenizer
 from shard_writer import write_shards
-
-from lmfast.config import DataConfig, ModelConfig, OptimizerConfig, RunConfig, ScheduleConfig
 
 MODEL = ModelConfig(
     vocab_size=257, context_length=16, d_model=16, n_layer=2, n_head=2, n_kv_head=1, d_ff=32

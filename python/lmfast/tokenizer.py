@@ -18,6 +18,7 @@ StrPath: TypeAlias = str | PathLike[str]
 Special: TypeAlias = Literal["all"] | Collection[str]
 Ids: TypeAlias = Iterable[int] | NDArray[np.integer]
 Progress: TypeAlias = Callable[[int], object]
+TieBreak: TypeAlias = Literal["lexicographic", "huggingface", "smallest_id"]
 
 END_OF_TEXT = "<|endoftext|>"
 
@@ -32,7 +33,7 @@ class Batch(Sequence[NDArray[np.uint32]]):
     ids: NDArray[np.uint32]
     """Ids of all documents, ``[tokens]``."""
     offsets: NDArray[np.uint64]
-    """Where each document begins in ``ids``, and behind the last one the end, ``[documents + 1]``."""
+    """Where each document begins in ``ids``, then where the last one ends, ``[documents + 1]``."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -235,9 +236,7 @@ class Tokenizer:
         )
         return Batch(ids, offsets)
 
-    def decode(
-        self, ids: Ids, errors: Literal["strict", "replace", "ignore"] = "replace"
-    ) -> str:
+    def decode(self, ids: Ids, errors: Literal["strict", "replace", "ignore"] = "replace") -> str:
         """The text that ``ids`` stand for.
 
         Args:
@@ -307,13 +306,30 @@ class Tokenizer:
         return _from_json, (self._core.to_json(),)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingRecord:
+    """What training counted."""
+
+    text_bytes: int
+    """Bytes of the corpus, the text of special tokens left out."""
+    counts: list[int]
+    """How often the pair of each merge occurred, overlaps included, in rank order."""
+    applied: list[int]
+    """How often each merge then applied: less than its count where places overlap (``aaa``)."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the corpus comes to: a merge that applies puts one in the place of two."""
+        return self.text_bytes - sum(self.applied)
+
+
 def train_bpe(
     sources: StrPath | Iterable[str] | Sequence[StrPath],
     *,
     vocab_size: int,
     pretokenizer: str | None = "gpt2",
     special_tokens: Sequence[str] = (END_OF_TEXT,),
-    tie_break: Literal["lexicographic", "huggingface", "smallest_id"] = "lexicographic",
+    tie_break: TieBreak = "lexicographic",
     min_frequency: int = 1,
     max_token_bytes: int | None = None,
     allow_fewer: bool = False,
@@ -350,6 +366,36 @@ def train_bpe(
         VocabularyError: The vocabulary is too small for bytes and special tokens, or larger than
             the corpus can fill; the message says how many merges there were.
     """
+    return train_bpe_recorded(
+        sources,
+        vocab_size=vocab_size,
+        pretokenizer=pretokenizer,
+        special_tokens=special_tokens,
+        tie_break=tie_break,
+        min_frequency=min_frequency,
+        max_token_bytes=max_token_bytes,
+        allow_fewer=allow_fewer,
+        threads=threads,
+        on_bytes=on_bytes,
+        on_merges=on_merges,
+    )[0]
+
+
+def train_bpe_recorded(
+    sources: StrPath | Iterable[str] | Sequence[StrPath],
+    *,
+    vocab_size: int,
+    pretokenizer: str | None = "gpt2",
+    special_tokens: Sequence[str] = (END_OF_TEXT,),
+    tie_break: TieBreak = "lexicographic",
+    min_frequency: int = 1,
+    max_token_bytes: int | None = None,
+    allow_fewer: bool = False,
+    threads: int | None = None,
+    on_bytes: Progress | None = None,
+    on_merges: Progress | None = None,
+) -> tuple[Tokenizer, TrainingRecord]:
+    """``train_bpe``, and what it counted on the way."""
     if isinstance(special_tokens, str):
         msg = f"special_tokens must be a sequence of str, not the str {special_tokens!r}"
         raise InputTypeError(msg)
@@ -361,9 +407,15 @@ def train_bpe(
     else:
         for batch in _batches(iter(sources)):
             counts.add_texts(batch, threads)
-    return Tokenizer(
-        counts.train(vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, on_merges)
+    core, merges = counts.train(
+        vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, on_merges
     )
+    record = TrainingRecord(
+        text_bytes=counts.text_bytes,
+        counts=[count for count, _ in merges],
+        applied=[applied for _, applied in merges],
+    )
+    return Tokenizer(core), record
 
 
 def _batches(texts: Iterator[str]) -> Iterator[list[str]]:

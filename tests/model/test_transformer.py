@@ -6,12 +6,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import CONFIG, random_ids, random_model
 from transformer_reference import logits as reference_logits
 
 from lmfast.config import ModelConfig
 from lmfast.errors import ConfigError
 from lmfast.model import KVCache, Transformer, initialise
+from tiny_models import CONFIG, random_ids, random_model
 
 
 @settings(max_examples=12, deadline=None)

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tiny_runs import MODEL
 
 from lmfast.config import DataConfig, OptimizerConfig, RunConfig, ScheduleConfig
 from lmfast.errors import DivergenceError
 from lmfast.training.engine import Engine
+from tiny_runs import MODEL
 
 CONFIG = RunConfig(
     model=MODEL,

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tiny_runs import MODEL, SEPARATOR, write_corpus
 
 from lmfast.config import DataConfig, RunConfig, ScheduleConfig, from_dict, load_toml
 from lmfast.corpus import Loader, TokenShards
@@ -20,6 +19,7 @@ from lmfast.errors import (
 from lmfast.model import generate_text, load_run
 from lmfast.training import Trainer, measure_step_seconds, read_metrics
 from lmfast.training.evaluate import Evaluator
+from tiny_runs import MODEL, SEPARATOR, write_corpus
 
 
 def test_a_run_learns_and_leaves_everything_that_is_needed(make_run, byte_tokenizer):

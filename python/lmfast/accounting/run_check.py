@@ -43,6 +43,16 @@ class Comparison:
             return None
         return self.measured / self.predicted
 
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison for JSON, all but its name."""
+        return {
+            "predicted": self.predicted,
+            "measured": self.measured,
+            "ratio": self.ratio,
+            "unit": self.unit,
+            "why": self.why,
+        }
+
     def __str__(self) -> str:
         ratio = f"{self.ratio:.3f}" if self.ratio is not None else "-"
         pair = f"{show(self.predicted, self.unit)} → {show(self.measured, self.unit)}"
@@ -66,16 +76,7 @@ class RunReport:
         """The report for JSON."""
         return {
             "run": self.run,
-            "comparisons": {
-                line.name: {
-                    "predicted": line.predicted,
-                    "measured": line.measured,
-                    "ratio": line.ratio,
-                    "unit": line.unit,
-                    "why": line.why,
-                }
-                for line in self.comparisons
-            },
+            "comparisons": {line.name: line.to_dict() for line in self.comparisons},
         }
 
 

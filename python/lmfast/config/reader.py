@@ -49,7 +49,8 @@ def apply_overrides(table: Mapping[str, Any], overrides: Iterable[str]) -> dict[
         key, equals, text = override.partition("=")
         *parents, name = key.strip().split(".")
         if not equals or not name or not all(parents):
-            msg = f"cannot read the override {override!r}: it must be key=value, as in model.n_layer=4"
+            example = "it must be key=value, as in model.n_layer=4"
+            msg = f"cannot read the override {override!r}: {example}"
             raise ConfigError(msg)
         target = result
         for parent in parents:
