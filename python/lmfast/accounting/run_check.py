@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lmfast.accounting.compression import first_loss
 from lmfast.accounting.duration import training_time
 from lmfast.accounting.flops import check_6nd, count_flops
 from lmfast.accounting.hardware import Device
@@ -126,9 +127,9 @@ def check_run(
             Comparison(
                 name="first_loss",
                 unit="nat/token",
-                predicted=math.log(config.model.vocab_size),
+                predicted=first_loss(config.model.vocab_size).value,
                 measured=measured.first_loss,
-                why="predicted: ln of the vocabulary size, every token as likely as any other",
+                why="predicted: ln of the vocabulary size, and 1/2 for logits of unit variance",
             ),
             Comparison(
                 name="bytes_per_token",

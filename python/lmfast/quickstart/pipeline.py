@@ -102,7 +102,7 @@ class _Pipeline:
             facts=self._facts(sources, tokenizer, config, measured, begin),
             comparisons=(
                 *compare_corpus(record, prepared),
-                *compare_run(config, tokenizer, measured),
+                *compare_run(config, measured),
             ),
             sample=sample,
             notes=_notes(sources, tokenizer, record, config, measured),
