@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Literal, TypeAlias
 
-from lmfast import _lmfast
+from lmfast._lmfast import PretokenCounts, expand_sources
 from lmfast.errors import InputTypeError
 from lmfast.tokenizer import (
     END_OF_TEXT,
@@ -67,11 +67,11 @@ def train_bpe(
     if isinstance(special_tokens, str):
         msg = f"special_tokens must be a sequence of str, not the str {special_tokens!r}"
         raise InputTypeError(msg)
-    counts = _lmfast.PretokenCounts(pretokenizer_argument(pretokenizer), list(special_tokens))
+    counts = PretokenCounts(pretokenizer_argument(pretokenizer), list(special_tokens))
     if isinstance(sources, str | PathLike):
         sources = [sources]
     if isinstance(sources, Sequence):
-        counts.add_files(_lmfast.expand_sources(sources), threads, on_bytes)
+        counts.add_files(expand_sources(sources), threads, on_bytes)
     else:
         for batch in _batches(iter(sources)):
             counts.add_texts(batch, threads)

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from lmfast import _lmfast
+from lmfast._lmfast import Tokenizer as _Core
 from lmfast.errors import ConfigError, InputTypeError, SpecialTokenError, TextError, VocabularyError
 
 StrPath: TypeAlias = str | PathLike[str]
@@ -74,7 +74,7 @@ class Tokenizer:
 
     __slots__ = ("_core", "training")
 
-    def __init__(self, core: _lmfast.Tokenizer, training: TrainingRecord | None = None) -> None:
+    def __init__(self, core: _Core, training: TrainingRecord | None = None) -> None:
         self._core = core
         self.training = training
         """What training counted; None unless this very object came from ``train_bpe``."""
@@ -106,14 +106,14 @@ class Tokenizer:
             file = file / "tokenizer.json"
         if file.is_dir():
             names = list(special_tokens or ())
-            return cls(_lmfast.Tokenizer.load_gpt2(file, _named(pretokenizer, file), names))
+            return cls(_Core.load_gpt2(file, _named(pretokenizer, file), names))
         if file.suffix == ".tiktoken":
             ids = _with_ids(special_tokens, file)
-            return cls(_lmfast.Tokenizer.load_tiktoken(file, _named(pretokenizer, file), ids))
+            return cls(_Core.load_tiktoken(file, _named(pretokenizer, file), ids))
         if pretokenizer is not None or special_tokens is not None:
             msg = f"{file} holds its own pretokenizer and special tokens; load it without them"
             raise VocabularyError(msg)
-        return cls(_lmfast.Tokenizer.load_json(file))
+        return cls(_Core.load_json(file))
 
     @classmethod
     def from_ranks(
@@ -129,9 +129,7 @@ class Tokenizer:
         """
         ranks = list(mergeable_ranks.items())
         specials = dict(special_tokens or {})
-        return cls(
-            _lmfast.Tokenizer.from_ranks(ranks, pretokenizer_argument(pretokenizer), specials)
-        )
+        return cls(_Core.from_ranks(ranks, pretokenizer_argument(pretokenizer), specials))
 
     def save(
         self, path: StrPath, format: Literal["huggingface", "tiktoken", "gpt2"] = "huggingface"
@@ -324,7 +322,7 @@ class Tokenizer:
 
 
 def _from_json(text: str) -> Tokenizer:
-    return Tokenizer(_lmfast.Tokenizer.from_json(text))
+    return Tokenizer(_Core.from_json(text))
 
 
 def pretokenizer_argument(name: str | None) -> str | None:
