@@ -25,11 +25,11 @@ class Tokenizer:
     ) -> Tokenizer: ...
     @staticmethod
     def load_gpt2(
-        folder: Path, pretokenizer: str | None, special_tokens: Sequence[str]
+        folder: Path, pretokenizer: str | None, special_tokens: Iterable[str]
     ) -> Tokenizer: ...
     @staticmethod
     def from_ranks(
-        ranks: Sequence[tuple[bytes, int]],
+        ranks: Mapping[bytes, int],
         pretokenizer: str | None,
         special_tokens: Mapping[str, int],
     ) -> Tokenizer: ...
@@ -56,7 +56,7 @@ class Tokenizer:
     ) -> list[int]: ...
     def encode_batch(
         self,
-        texts: Sequence[str | bytes],
+        texts: Iterable[str | bytes],
         allowed_special: Special,
         disallowed_special: Special,
         threads: int | None,
@@ -67,7 +67,7 @@ class Tokenizer:
 @final
 class PretokenCounts:
     def __new__(
-        cls, pretokenizer: str | None, special_tokens: Sequence[str]
+        cls, pretokenizer: str | None, special_tokens: Iterable[str]
     ) -> PretokenCounts: ...
     def __len__(self) -> int: ...
     def add_texts(self, texts: Sequence[str], threads: int | None) -> None: ...

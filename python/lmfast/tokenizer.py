@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmfast import _lmfast
-from lmfast.errors import ConfigError, InputTypeError, SpecialTokenError, TextError, VocabularyError
+from lmfast.errors import ConfigError, InputTypeError, TextError, VocabularyError
 
 StrPath: TypeAlias = str | PathLike[str]
 Special: TypeAlias = Literal["all"] | Collection[str]
@@ -85,14 +85,21 @@ class Tokenizer:
             VocabularyError: The file is not a byte-level BPE vocabulary, or the arguments do not
                 fit its format.
         """
-        file = Path(path)
+        file = _path(path)
         if file.is_dir() and (file / "tokenizer.json").exists():
             file = file / "tokenizer.json"
         if file.is_dir():
-            names = list(special_tokens or ())
-            return cls(_lmfast.Tokenizer.load_gpt2(file, _named(pretokenizer, file), names))
+            names = () if special_tokens is None else special_tokens
+            loaded = cls(_lmfast.Tokenizer.load_gpt2(file, _named(pretokenizer, file), names))
+            if isinstance(names, Mapping) and loaded.special_tokens != dict(names):
+                msg = (
+                    f"{file} gives special tokens other ids than those asked for: "
+                    f"{loaded.special_tokens}, not {dict(names)}"
+                )
+                raise VocabularyError(msg)
+            return loaded
         if file.suffix == ".tiktoken":
-            ids = _with_ids(special_tokens, file)
+            ids = {} if special_tokens is None else special_tokens
             return cls(_lmfast.Tokenizer.load_tiktoken(file, _named(pretokenizer, file), ids))
         if pretokenizer is not None or special_tokens is not None:
             msg = f"{file} holds its own pretokenizer and special tokens; load it without them"
@@ -111,9 +118,9 @@ class Tokenizer:
         Raises:
             VocabularyError: Ids or bytes clash, or a single byte is missing.
         """
-        ranks = list(mergeable_ranks.items())
-        specials = dict(special_tokens or {})
-        return cls(_lmfast.Tokenizer.from_ranks(ranks, _pretokenizer(pretokenizer), specials))
+        specials = {} if special_tokens is None else special_tokens
+        cut = _pretokenizer(pretokenizer)
+        return cls(_lmfast.Tokenizer.from_ranks(mergeable_ranks, cut, specials))
 
     def save(
         self, path: StrPath, format: Literal["huggingface", "tiktoken", "gpt2"] = "huggingface"
@@ -227,17 +234,12 @@ class Tokenizer:
             SpecialTokenError: A disallowed special token occurs.
             TextError: A text has a lone surrogate.
         """
-        if isinstance(documents, str | bytes):
-            msg = "documents must be a sequence of str or bytes, not a single one; use encode"
-            raise InputTypeError(msg)
         ids, offsets = self._core.encode_batch(
-            list(documents), allowed_special, disallowed_special, threads, on_progress
+            documents, allowed_special, disallowed_special, threads, on_progress
         )
         return Batch(ids, offsets)
 
-    def decode(
-        self, ids: Ids, errors: Literal["strict", "replace", "ignore"] = "replace"
-    ) -> str:
+    def decode(self, ids: Ids, errors: Literal["strict", "replace", "ignore"] = "replace") -> str:
         """The text that ``ids`` stand for.
 
         Args:
@@ -249,6 +251,9 @@ class Tokenizer:
             UnknownTokenError: No token has one of the ids.
             TextError: The bytes are no UTF-8, and ``errors`` is ``"strict"``.
         """
+        if errors not in ("strict", "replace", "ignore"):
+            msg = f"there is no error handler {errors!r}; use strict, replace or ignore"
+            raise ConfigError(msg)
         data = self._core.decode_bytes(ids)
         try:
             return data.decode("utf-8", errors)
@@ -258,9 +263,6 @@ class Tokenizer:
                 "decode_bytes gives the bytes, errors='replace' puts U+FFFD there"
             )
             raise TextError(msg) from error
-        except LookupError as error:
-            msg = f"there is no error handler {errors!r}; use strict, replace or ignore"
-            raise ConfigError(msg) from error
 
     def decode_bytes(self, ids: Ids) -> bytes:
         """The bytes that ``ids`` stand for; special tokens stand for their text.
@@ -350,14 +352,14 @@ def train_bpe(
         VocabularyError: The vocabulary is too small for bytes and special tokens, or larger than
             the corpus can fill; the message says how many merges there were.
     """
-    if isinstance(special_tokens, str):
-        msg = f"special_tokens must be a sequence of str, not the str {special_tokens!r}"
-        raise InputTypeError(msg)
-    counts = _lmfast.PretokenCounts(_pretokenizer(pretokenizer), list(special_tokens))
+    counts = _lmfast.PretokenCounts(_pretokenizer(pretokenizer), special_tokens)
     if isinstance(sources, str | PathLike):
         sources = [sources]
     if isinstance(sources, Sequence):
         counts.add_files(_lmfast.expand_sources(sources), threads, on_bytes)
+    elif not isinstance(sources, Iterable):
+        msg = f"sources must be paths or an iterator of str, not {type(sources).__name__}"
+        raise InputTypeError(msg)
     else:
         for batch in _batches(iter(sources)):
             counts.add_texts(batch, threads)
@@ -370,6 +372,9 @@ def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
     batch: list[str] = []
     characters = 0
     for text in texts:
+        if not isinstance(text, str):
+            msg = f"text must be str, not {type(text).__name__}"
+            raise InputTypeError(msg)
         batch.append(text)
         characters += len(text)
         if characters >= _BATCH_CHARACTERS:
@@ -381,6 +386,14 @@ def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
 
 def _from_json(text: str) -> Tokenizer:
     return Tokenizer(_lmfast.Tokenizer.from_json(text))
+
+
+def _path(path: StrPath) -> Path:
+    try:
+        return Path(path)
+    except TypeError as error:
+        msg = f"a path must be str or os.PathLike, not {type(path).__name__}"
+        raise InputTypeError(msg) from error
 
 
 def _pretokenizer(name: str | None) -> str | None:
@@ -395,14 +408,3 @@ def _named(pretokenizer: str | None, path: Path) -> str | None:
         )
         raise VocabularyError(msg)
     return _pretokenizer(pretokenizer)
-
-
-def _with_ids(
-    special_tokens: Mapping[str, int] | Sequence[str] | None, path: Path
-) -> dict[str, int]:
-    if special_tokens is None:
-        return {}
-    if not isinstance(special_tokens, Mapping):
-        msg = f"{path} does not hold special tokens: pass special_tokens= a dict with their ids"
-        raise SpecialTokenError(msg)
-    return dict(special_tokens)

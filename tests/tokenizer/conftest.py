@@ -41,9 +41,9 @@ def in_tiktoken(tokenizer: lmfast.Tokenizer) -> tiktoken.Encoding:
 
 def _train(kind: str, folder: Path) -> Trained:
     multilingual = folder / "multilingual.txt"
-    multilingual.write_text(MULTILINGUAL * 20, newline="")
-    # Without cuts a corpus is a few huge pretokens: a small one says as much.
-    megabytes = 0.05 if kind == "none" else 0.5
+    # Without cuts a corpus is a few huge pretokens, and what it repeats becomes huge tokens.
+    repeats, megabytes = (2, 0.05) if kind == "none" else (20, 0.5)
+    multilingual.write_text(MULTILINGUAL * repeats, encoding="utf-8", newline="")
     ours = lmfast.train_bpe(
         [multilingual, *library_files(megabytes)],
         vocab_size=1500,

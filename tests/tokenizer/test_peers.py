@@ -36,7 +36,9 @@ def test_every_two_awkward_pieces(trained: Trained) -> None:
         assert_as_peers(trained, text.replace(END_OF_TEXT, ""))
 
 
-CODE_POINTS = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+# All that Unicode has given a meaning to; where it has not, a sample.
+ASSIGNED = [*range(0xD800), *range(0xE000, 0x33480), *range(0xE0000, 0xE0200)]
+CODE_POINTS = "".join(map(chr, [*ASSIGNED, *range(0x33480, 0x110000, 251)]))
 
 
 @pytest.mark.parametrize(
@@ -46,9 +48,7 @@ CODE_POINTS = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= cod
 def test_peers_have_the_same_unicode_tables(pattern: str) -> None:
     """Those of Unicode 16.0 today; when one moves on, the message says which code points differ."""
     ranks = {bytes([byte]): byte for byte in range(256)}
-    matches = tiktoken.Encoding(
-        "class", pat_str=pattern, mergeable_ranks=ranks, special_tokens={}
-    )
+    matches = tiktoken.Encoding("class", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
     in_tiktoken = set(matches.decode(matches.encode_ordinary(CODE_POINTS)))
     removed = Split(Regex(pattern), "removed").pre_tokenize_str(CODE_POINTS)
     in_hugging_face = set(CODE_POINTS).difference(*(text for text, _ in removed))
@@ -60,12 +60,9 @@ def test_every_code_point(all_trained: dict[str, Trained], kind: str) -> None:
     """Between letters, behind a number and before a space; tables of tiktoken as those above."""
     trained = all_trained[kind]
     assert trained.tiktoken is not None
-    for start in range(0, 0x20000, 4096):
+    for start in range(0, len(CODE_POINTS), 4096):
         text = "".join(f"a{c}A1{c} " for c in CODE_POINTS[start : start + 4096])
         assert trained.ours.encode_ordinary(text) == trained.tiktoken.encode_ordinary(text)
-    planes = CODE_POINTS[0x20000::61]
-    text = "".join(f"a{c}A1{c} " for c in planes)
-    assert trained.ours.encode_ordinary(text) == trained.tiktoken.encode_ordinary(text)
 
 
 def test_ordinary_files(trained: Trained) -> None:
