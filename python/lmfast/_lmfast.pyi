@@ -27,11 +27,11 @@ class Tokenizer:
     ) -> Tokenizer: ...
     @staticmethod
     def load_gpt2(
-        folder: _Path, pretokenizer: str | None, special_tokens: Sequence[str]
+        folder: _Path, pretokenizer: str | None, special_tokens: Iterable[str]
     ) -> Tokenizer: ...
     @staticmethod
     def from_ranks(
-        ranks: Sequence[tuple[bytes, int]],
+        ranks: Mapping[bytes, int],
         pretokenizer: str | None,
         special_tokens: Mapping[str, int],
     ) -> Tokenizer: ...
@@ -58,7 +58,7 @@ class Tokenizer:
     ) -> list[int]: ...
     def encode_batch(
         self,
-        texts: Sequence[str | bytes],
+        texts: Iterable[str | bytes],
         allowed_special: _Special,
         disallowed_special: _Special,
         threads: int | None,
@@ -68,7 +68,7 @@ class Tokenizer:
 
 @final
 class PretokenCounts:
-    def __new__(cls, pretokenizer: str | None, special_tokens: Sequence[str]) -> PretokenCounts: ...
+    def __new__(cls, pretokenizer: str | None, special_tokens: Iterable[str]) -> PretokenCounts: ...
     def __len__(self) -> int: ...
     @property
     def text_bytes(self) -> int: ...

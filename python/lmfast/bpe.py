@@ -64,14 +64,14 @@ def train_bpe(
         VocabularyError: The vocabulary is too small for bytes and special tokens, or larger than
             the corpus can fill; the message says how many merges there were.
     """
-    if isinstance(special_tokens, str):
-        msg = f"special_tokens must be a sequence of str, not the str {special_tokens!r}"
-        raise InputTypeError(msg)
-    counts = PretokenCounts(pretokenizer_argument(pretokenizer), list(special_tokens))
+    counts = PretokenCounts(pretokenizer_argument(pretokenizer), special_tokens)
     if isinstance(sources, str | PathLike):
         sources = [sources]
     if isinstance(sources, Sequence):
         counts.add_files(expand_sources(sources), threads, on_bytes)
+    elif not isinstance(sources, Iterable):
+        msg = f"sources must be paths or an iterator of str, not {type(sources).__name__}"
+        raise InputTypeError(msg)
     else:
         for batch in _batches(iter(sources)):
             counts.add_texts(batch, threads)
@@ -90,6 +90,9 @@ def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
     batch: list[str] = []
     characters = 0
     for text in texts:
+        if not isinstance(text, str):
+            msg = f"text must be str, not {type(text).__name__}"
+            raise InputTypeError(msg)
         batch.append(text)
         characters += len(text)
         if characters >= _BATCH_CHARACTERS:

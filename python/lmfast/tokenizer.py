@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmfast._lmfast import Tokenizer as _Core
-from lmfast.errors import ConfigError, InputTypeError, SpecialTokenError, TextError, VocabularyError
+from lmfast.errors import ConfigError, InputTypeError, TextError, VocabularyError
 
 StrPath: TypeAlias = str | PathLike[str]
 Special: TypeAlias = Literal["all"] | Collection[str]
@@ -101,14 +101,21 @@ class Tokenizer:
             VocabularyError: The file is not a byte-level BPE vocabulary, or the arguments do not
                 fit its format.
         """
-        file = Path(path)
+        file = _path(path)
         if file.is_dir() and (file / "tokenizer.json").exists():
             file = file / "tokenizer.json"
         if file.is_dir():
-            names = list(special_tokens or ())
-            return cls(_Core.load_gpt2(file, _named(pretokenizer, file), names))
+            names = () if special_tokens is None else special_tokens
+            loaded = cls(_Core.load_gpt2(file, _named(pretokenizer, file), names))
+            if isinstance(names, Mapping) and loaded.special_tokens != dict(names):
+                msg = (
+                    f"{file} gives special tokens other ids than those asked for: "
+                    f"{loaded.special_tokens}, not {dict(names)}"
+                )
+                raise VocabularyError(msg)
+            return loaded
         if file.suffix == ".tiktoken":
-            ids = _with_ids(special_tokens, file)
+            ids = {} if special_tokens is None else special_tokens
             return cls(_Core.load_tiktoken(file, _named(pretokenizer, file), ids))
         if pretokenizer is not None or special_tokens is not None:
             msg = f"{file} holds its own pretokenizer and special tokens; load it without them"
@@ -127,9 +134,9 @@ class Tokenizer:
         Raises:
             VocabularyError: Ids or bytes clash, or a single byte is missing.
         """
-        ranks = list(mergeable_ranks.items())
-        specials = dict(special_tokens or {})
-        return cls(_Core.from_ranks(ranks, pretokenizer_argument(pretokenizer), specials))
+        specials = {} if special_tokens is None else special_tokens
+        cut = pretokenizer_argument(pretokenizer)
+        return cls(_Core.from_ranks(mergeable_ranks, cut, specials))
 
     def save(
         self, path: StrPath, format: Literal["huggingface", "tiktoken", "gpt2"] = "huggingface"
@@ -243,11 +250,8 @@ class Tokenizer:
             SpecialTokenError: A disallowed special token occurs.
             TextError: A text has a lone surrogate.
         """
-        if isinstance(documents, str | bytes):
-            msg = "documents must be a sequence of str or bytes, not a single one; use encode"
-            raise InputTypeError(msg)
         ids, offsets = self._core.encode_batch(
-            list(documents), allowed_special, disallowed_special, threads, on_progress
+            documents, allowed_special, disallowed_special, threads, on_progress
         )
         return Batch(ids, offsets)
 
@@ -263,6 +267,9 @@ class Tokenizer:
             UnknownTokenError: No token has one of the ids.
             TextError: The bytes are no UTF-8, and ``errors`` is ``"strict"``.
         """
+        if errors not in ("strict", "replace", "ignore"):
+            msg = f"there is no error handler {errors!r}; use strict, replace or ignore"
+            raise ConfigError(msg)
         data = self._core.decode_bytes(ids)
         try:
             return data.decode("utf-8", errors)
@@ -272,9 +279,6 @@ class Tokenizer:
                 "decode_bytes gives the bytes, errors='replace' puts U+FFFD there"
             )
             raise TextError(msg) from error
-        except LookupError as error:
-            msg = f"there is no error handler {errors!r}; use strict, replace or ignore"
-            raise ConfigError(msg) from error
 
     def decode_bytes(self, ids: Ids) -> bytes:
         """The bytes that ``ids`` stand for; special tokens stand for their text.
@@ -325,6 +329,14 @@ def _from_json(text: str) -> Tokenizer:
     return Tokenizer(_Core.from_json(text))
 
 
+def _path(path: StrPath) -> Path:
+    try:
+        return Path(path)
+    except TypeError as error:
+        msg = f"a path must be str or os.PathLike, not {type(path).__name__}"
+        raise InputTypeError(msg) from error
+
+
 def pretokenizer_argument(name: str | None) -> str | None:
     """The name or pattern as the core takes it: None, not ``"none"``."""
     return None if name == "none" else name
@@ -338,14 +350,3 @@ def _named(pretokenizer: str | None, path: Path) -> str | None:
         )
         raise VocabularyError(msg)
     return pretokenizer_argument(pretokenizer)
-
-
-def _with_ids(
-    special_tokens: Mapping[str, int] | Sequence[str] | None, path: Path
-) -> dict[str, int]:
-    if special_tokens is None:
-        return {}
-    if not isinstance(special_tokens, Mapping):
-        msg = f"{path} does not hold special tokens: pass special_tokens= a dict with their ids"
-        raise SpecialTokenError(msg)
-    return dict(special_tokens)

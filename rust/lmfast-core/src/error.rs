@@ -17,6 +17,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
+    /// A setting that is not known.
+    Config,
     /// A vocabulary cannot be built, read or used as asked.
     Vocabulary,
     /// Text holds a special token that was not allowed.

@@ -37,12 +37,12 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The text of a file.
+/// The text of a vocabulary file.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
     let bytes = fs::read(path).map_err(|error| Error::io("read", path, error))?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Error::corpus(format!("{} is not UTF-8: invalid at byte {at}", path.display()))
+        Error::vocabulary(format!("{} is not UTF-8: invalid at byte {at}", path.display()))
     })
 }
 

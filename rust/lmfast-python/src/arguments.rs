@@ -1,13 +1,13 @@
 //! What Python passes in, borrowed where it can be.
 
-use std::num::NonZero;
+use std::{num::NonZero, path::PathBuf};
 
 use lmfast_core::special::SpecialSet;
 use numpy::PyReadonlyArray1;
 use pyo3::{
     prelude::*,
     pybacked::{PyBackedBytes, PyBackedStr},
-    types::{PyBytes, PyInt, PyString},
+    types::{PyBytes, PyInt, PyMapping, PyString},
 };
 
 use crate::errors::raise;
@@ -69,6 +69,141 @@ fn wrong_type(object: Borrowed<'_, '_, PyAny>, what: &str) -> PyErr {
     raise(object.py(), "InputTypeError", format!("{what}, not {found}"))
 }
 
+/// Documents: any iterable of texts but a text itself, whose characters would be taken for them.
+pub(crate) struct Texts(pub(crate) Vec<Text>);
+
+impl<'py> FromPyObject<'_, 'py> for Texts {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        items(object, "documents must be a sequence of str or bytes").map(Self)
+    }
+}
+
+/// The names of special tokens, in order.
+pub(crate) struct Names(pub(crate) Vec<String>);
+
+impl<'py> FromPyObject<'_, 'py> for Names {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let names: Vec<Str> = items(object, "special tokens must be a sequence of str")?;
+        Ok(Self(names.iter().map(|name| name.0.to_string()).collect()))
+    }
+}
+
+/// What `object` iterates over; `str` and `bytes` are refused.
+fn items<'py, T>(object: Borrowed<'_, 'py, PyAny>, what: &str) -> PyResult<Vec<T>>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let single = object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>();
+    let items = if single { None } else { object.try_iter().ok() };
+    let items = items.ok_or_else(|| wrong_type(object, what))?;
+    items.map(|item| item?.as_borrowed().extract()).collect()
+}
+
+/// Special tokens with their ids.
+pub(crate) struct Numbered(pub(crate) Vec<(String, u32)>);
+
+impl<'py> FromPyObject<'_, 'py> for Numbered {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let numbered = entries::<Str>(object, "special tokens must be a dict of ids by text")?;
+        Ok(Self(numbered.into_iter().map(|(text, id)| (text.0.to_string(), id)).collect()))
+    }
+}
+
+/// The ids of tokens, as tiktoken takes them.
+pub(crate) struct Ranks(pub(crate) Vec<(Box<[u8]>, u32)>);
+
+impl<'py> FromPyObject<'_, 'py> for Ranks {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let ranks = entries::<Bytes>(object, "mergeable ranks must be a dict of ids by bytes")?;
+        Ok(Self(ranks.into_iter().map(|(bytes, id)| (bytes.0[..].into(), id)).collect()))
+    }
+}
+
+struct Bytes(PyBackedBytes);
+
+impl<'py> FromPyObject<'_, 'py> for Bytes {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let bytes = object.extract();
+        bytes.map(Self).map_err(|_| wrong_type(object, "a token must be bytes"))
+    }
+}
+
+fn entries<'py, K>(object: Borrowed<'_, 'py, PyAny>, what: &str) -> PyResult<Vec<(K, u32)>>
+where
+    K: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let mapping = object.cast::<PyMapping>().map_err(|_| wrong_type(object, what))?;
+    let entry = |item: Bound<'py, PyAny>| {
+        let (key, id) = (item.get_item(0)?, item.get_item(1)?);
+        let number = id.extract().map_err(|_: PyErr| {
+            if !is_integer(id.as_borrowed()) {
+                return wrong_type(id.as_borrowed(), "an id must be an integer");
+            }
+            let message = format!("{key:?} has the id {id}; an id is a number from 0 to 2^32 - 1");
+            raise(item.py(), "VocabularyError", message)
+        });
+        Ok((key.as_borrowed().extract()?, number?))
+    };
+    mapping.items()?.iter().map(entry).collect()
+}
+
+/// A file or a folder.
+pub(crate) struct FilePath(pub(crate) PathBuf);
+
+impl<'py> FromPyObject<'_, 'py> for FilePath {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let path = object.extract().map(Self);
+        path.map_err(|_: PyErr| wrong_type(object, "a path must be str or os.PathLike"))
+    }
+}
+
+/// Files and folders.
+pub(crate) struct FilePaths(pub(crate) Vec<PathBuf>);
+
+impl<'py> FromPyObject<'_, 'py> for FilePaths {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let paths: Vec<FilePath> = items(object, "paths must be a sequence of paths")?;
+        Ok(Self(paths.into_iter().map(|path| path.0).collect()))
+    }
+}
+
+/// The name or the pattern of a pretokenizer; `None` does not cut.
+pub(crate) struct Cut(Option<PyBackedStr>);
+
+impl Cut {
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Cut {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if object.is_none() {
+            return Ok(Self(None));
+        }
+        if !object.is_instance_of::<PyString>() {
+            return Err(wrong_type(object, "a pretokenizer must be None or str"));
+        }
+        string(object).map(|name| Self(Some(name)))
+    }
+}
+
 /// Token ids from a NumPy array or any iterable of integers.
 pub(crate) struct Ids(pub(crate) Vec<u32>);
 
@@ -102,12 +237,17 @@ impl<'py> FromPyObject<'_, 'py> for Id {
 
 fn id(object: Borrowed<'_, '_, PyAny>) -> PyResult<u32> {
     object.extract().map_err(|_: PyErr| {
-        if object.is_instance_of::<PyInt>() || object.hasattr("__index__").unwrap_or(false) {
+        if is_integer(object) {
             raise(object.py(), "UnknownTokenError", format!("no token has the id {}", *object))
         } else {
             wrong_type(object, "an id must be an integer")
         }
     })
+}
+
+/// Arrays of any shape have `__index__`, but only those of one number have it for use.
+fn is_integer(object: Borrowed<'_, '_, PyAny>) -> bool {
+    object.call_method0("__index__").is_ok_and(|number| number.is_instance_of::<PyInt>())
 }
 
 /// `"all"`, or the special tokens of a collection.
@@ -152,5 +292,22 @@ impl<'py> FromPyObject<'_, 'py> for Count {
             return Err(raise(object.py(), "ConfigError", message));
         }
         Ok(Self(count))
+    }
+}
+
+/// A whole number, such as a size; too large a one is capped, which is too large all the same.
+pub(crate) struct Whole(pub(crate) u64);
+
+impl<'py> FromPyObject<'_, 'py> for Whole {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let number = object.call_method0("__index__");
+        let number = number.map_err(|_| wrong_type(object, "a size must be a whole number"))?;
+        if number.lt(0)? {
+            let message = format!("a size must be a whole number from 0 on, not {}", *object);
+            return Err(raise(object.py(), "ConfigError", message));
+        }
+        Ok(Self(number.extract().unwrap_or(u64::MAX)))
     }
 }

@@ -26,6 +26,7 @@ pub(crate) fn raise(py: Python<'_>, class: &str, message: impl Into<String>) -> 
 pub(crate) fn from_core(py: Python<'_>, error: &Error) -> PyErr {
     let class = match error.kind() {
         ErrorKind::Interrupted => return PyKeyboardInterrupt::new_err(()),
+        ErrorKind::Config => "ConfigError",
         ErrorKind::SpecialToken => "SpecialTokenError",
         ErrorKind::UnknownToken => "UnknownTokenError",
         ErrorKind::Corpus => "CorpusError",

@@ -9,15 +9,15 @@ use lmfast_core::{
 use pyo3::prelude::*;
 
 use crate::{
-    arguments::Count,
+    arguments::{Count, FilePath, FilePaths},
     door::{detached, watched},
     tokenizer::Tokenizer,
 };
 
 /// The files that paths stand for.
 #[pyfunction]
-pub(crate) fn expand_sources(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<PathBuf>> {
-    detached(py, || source::expand(&paths))
+pub(crate) fn expand_sources(py: Python<'_>, paths: FilePaths) -> PyResult<Vec<PathBuf>> {
+    detached(py, || source::expand(&paths.0))
 }
 
 /// Documents, tokens and bytes.
@@ -29,9 +29,9 @@ type Totals = (u64, u64, u64);
 pub(crate) fn write_shards(
     py: Python<'_>,
     tokenizer: &Bound<'_, Tokenizer>,
-    files: Vec<PathBuf>,
-    folder: PathBuf,
-    held_out: Option<(PathBuf, NonZero<u64>)>,
+    files: FilePaths,
+    folder: FilePath,
+    held_out: Option<(FilePath, NonZero<u64>)>,
     separator: String,
     max_document_bytes: Count,
     shard_tokens: u64,
@@ -39,11 +39,11 @@ pub(crate) fn write_shards(
     on_progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Totals, Option<Totals>)> {
     let core = &tokenizer.get().core;
-    let held_out = held_out.map(|(folder, one_in)| HeldOut { folder, one_in });
+    let held_out = held_out.map(|(folder, one_in)| HeldOut { folder: folder.0, one_in });
     let (max_document_bytes, threads) = (max_document_bytes.0, threads.0);
     let options = ShardOptions { separator, max_document_bytes, shard_tokens, threads };
     let (train, held_out) = watched(py, on_progress.as_ref(), |watch| {
-        shard::write_shards(core, &files, &folder, held_out.as_ref(), &options, watch)
+        shard::write_shards(core, &files.0, &folder.0, held_out.as_ref(), &options, watch)
     })?;
     let totals = |totals: ShardTotals| (totals.documents, totals.tokens, totals.bytes);
     Ok((totals(train), held_out.map(totals)))

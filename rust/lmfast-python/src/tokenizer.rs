@@ -1,6 +1,6 @@
 //! `Tokenizer`: the core's tokenizer, method by method.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use lmfast_core::{
     Result, Tokenizer as Core,
@@ -13,7 +13,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::{prelude::*, types::PyBytes};
 
 use crate::{
-    arguments::{Count, Id, Ids, Special, Text},
+    arguments::{Count, Cut, FilePath, Id, Ids, Names, Numbered, Ranks, Special, Text, Texts},
     door::{detached, watched},
 };
 
@@ -48,44 +48,46 @@ impl Tokenizer {
     }
 
     #[staticmethod]
-    fn load_json(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        Self::made(py, || tokenizer_json::load(&path))
+    fn load_json(py: Python<'_>, path: FilePath) -> PyResult<Self> {
+        Self::made(py, || tokenizer_json::load(&path.0))
     }
 
     #[staticmethod]
     fn load_tiktoken(
         py: Python<'_>,
-        path: PathBuf,
-        pretokenizer: Option<&str>,
-        special_tokens: BTreeMap<String, u32>,
+        path: FilePath,
+        pretokenizer: Cut,
+        special_tokens: Numbered,
     ) -> PyResult<Self> {
         Self::made(py, || {
-            let special = SpecialTokens::new(special_tokens.into_iter().collect())?;
-            Core::new(tiktoken::load(&path)?, special, self::pretokenizer(pretokenizer)?)
+            let special = SpecialTokens::new(special_tokens.0)?;
+            tiktoken::load(&path.0, special, self::pretokenizer(pretokenizer.name())?)
         })
     }
 
     #[staticmethod]
     fn load_gpt2(
         py: Python<'_>,
-        folder: PathBuf,
-        pretokenizer: Option<&str>,
-        special_tokens: Vec<String>,
+        folder: FilePath,
+        pretokenizer: Cut,
+        special_tokens: Names,
     ) -> PyResult<Self> {
-        Self::made(py, || gpt2::load(&folder, self::pretokenizer(pretokenizer)?, &special_tokens))
+        Self::made(py, || {
+            gpt2::load(&folder.0, self::pretokenizer(pretokenizer.name())?, &special_tokens.0)
+        })
     }
 
     #[staticmethod]
     fn from_ranks(
         py: Python<'_>,
-        ranks: Vec<(Vec<u8>, u32)>,
-        pretokenizer: Option<&str>,
-        special_tokens: BTreeMap<String, u32>,
+        ranks: Ranks,
+        pretokenizer: Cut,
+        special_tokens: Numbered,
     ) -> PyResult<Self> {
         Self::made(py, || {
-            let ranks = ranks.into_iter().map(|(bytes, rank)| (bytes.into(), rank)).collect();
-            let special = SpecialTokens::new(special_tokens.into_iter().collect())?;
-            Core::new(Vocabulary::from_ranks(ranks)?, special, self::pretokenizer(pretokenizer)?)
+            let special = SpecialTokens::new(special_tokens.0)?;
+            let pretokenizer = self::pretokenizer(pretokenizer.name())?;
+            Core::new(Vocabulary::from_ranks(ranks.0)?, special, pretokenizer)
         })
     }
 
@@ -93,16 +95,16 @@ impl Tokenizer {
         detached(py, || Ok(tokenizer_json::to_json(&self.core)))
     }
 
-    fn save_json(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        detached(py, || tokenizer_json::save(&self.core, &path))
+    fn save_json(&self, py: Python<'_>, path: FilePath) -> PyResult<()> {
+        detached(py, || tokenizer_json::save(&self.core, &path.0))
     }
 
-    fn save_tiktoken(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        detached(py, || tiktoken::save(&self.core, &path))
+    fn save_tiktoken(&self, py: Python<'_>, path: FilePath) -> PyResult<()> {
+        detached(py, || tiktoken::save(&self.core, &path.0))
     }
 
-    fn save_gpt2(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-        detached(py, || gpt2::save(&self.core, &folder))
+    fn save_gpt2(&self, py: Python<'_>, folder: FilePath) -> PyResult<()> {
+        detached(py, || gpt2::save(&self.core, &folder.0))
     }
 
     #[getter]
@@ -168,7 +170,7 @@ impl Tokenizer {
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<Text>,
+        texts: Texts,
         allowed_special: Special,
         disallowed_special: Special,
         threads: Count,
@@ -176,7 +178,7 @@ impl Tokenizer {
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
         let policy = SpecialPolicy { allowed: allowed_special.0, disallowed: disallowed_special.0 };
         let batch = watched(py, on_progress.as_ref(), |watch| {
-            let texts: Vec<&[u8]> = texts.iter().map(Text::as_bytes).collect();
+            let texts: Vec<&[u8]> = texts.0.iter().map(Text::as_bytes).collect();
             self.core.encode_batch(&texts, &policy, threads.0, watch)
         })?;
         Ok((batch.ids.into_pyarray(py), batch.offsets.into_pyarray(py)))

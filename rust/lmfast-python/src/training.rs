@@ -2,12 +2,12 @@
 
 use std::{
     num::NonZero,
-    path::PathBuf,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use lmfast_core::{
     Tokenizer as Core,
+    pretokenize::Pretokenizer,
     special::SpecialTokens,
     train::{Counter, PretokenCounts as Counts, TieBreak, TrainOptions, train},
     vocabulary::Vocabulary,
@@ -15,7 +15,7 @@ use lmfast_core::{
 use pyo3::prelude::*;
 
 use crate::{
-    arguments::{Count, Str},
+    arguments::{Count, Cut, FilePaths, Names, Str, Whole},
     door::{detached, watched},
     tokenizer::{Tokenizer, pretokenizer},
 };
@@ -40,17 +40,14 @@ impl PretokenCounts {
 #[pymethods]
 impl PretokenCounts {
     #[new]
-    fn new(
-        py: Python<'_>,
-        pretokenizer: Option<&str>,
-        special_tokens: Vec<String>,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, pretokenizer: Cut, special_tokens: Names) -> PyResult<Self> {
         let counter = detached(py, || {
-            let numbered = special_tokens.into_iter().zip(0..).collect();
-            Ok(Counter {
-                pretokenizer: self::pretokenizer(pretokenizer)?,
-                special_tokens: SpecialTokens::new(numbered)?,
-            })
+            let pretokenizer = self::pretokenizer(pretokenizer.name())?;
+            let numbered = special_tokens.0.into_iter().zip(256..).collect();
+            let special_tokens = SpecialTokens::new(numbered)?;
+            // Said now, not after hours: special tokens that no trained vocabulary can have.
+            Core::new(Vocabulary::from_training(&[])?, special_tokens.clone(), Pretokenizer::None)?;
+            Ok(Counter { pretokenizer, special_tokens })
         })?;
         Ok(Self { counter, counts: Mutex::default() })
     }
@@ -75,12 +72,12 @@ impl PretokenCounts {
     fn add_files(
         &self,
         py: Python<'_>,
-        files: Vec<PathBuf>,
+        files: FilePaths,
         threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let more = watched(py, on_progress.as_ref(), |watch| {
-            self.counter.count_files(&files, threads.0, watch)
+            self.counter.count_files(&files.0, threads.0, watch)
         })?;
         detached(py, || Ok(self.add(more)))
     }
@@ -89,9 +86,9 @@ impl PretokenCounts {
     fn train(
         &self,
         py: Python<'_>,
-        vocab_size: usize,
-        tie_break: &str,
-        min_frequency: u64,
+        vocab_size: Whole,
+        tie_break: Str,
+        min_frequency: Whole,
         max_token_bytes: Count,
         allow_fewer: bool,
         on_progress: Option<Bound<'_, PyAny>>,
@@ -99,10 +96,10 @@ impl PretokenCounts {
         let special_tokens = &self.counter.special_tokens;
         let (core, counts) = watched(py, on_progress.as_ref(), |watch| {
             let options = TrainOptions {
-                vocab_size,
+                vocab_size: usize::try_from(vocab_size.0).unwrap_or(usize::MAX),
                 special_tokens: special_tokens.len(),
-                tie_break: TieBreak::from_name(tie_break)?,
-                min_frequency,
+                tie_break: TieBreak::from_name(&tie_break.0)?,
+                min_frequency: min_frequency.0,
                 max_token_bytes: max_token_bytes.0.map(NonZero::get),
                 allow_fewer,
             };

@@ -18,6 +18,7 @@ use pairs::PairRanks;
 use crate::{
     error::{Error, Result},
     files::hexadecimal,
+    format::byte_level::to_bytes,
     pretokenize::Pretokenizer,
     special::{SpecialPolicy, SpecialTokens},
     vocabulary::{TokenId, Vocabulary},
@@ -44,7 +45,8 @@ struct Memory {
 }
 
 impl Tokenizer {
-    /// Special tokens must not take the ids of others.
+    /// Special tokens must not take the ids of others, nor their spelling: tokenizer files list both
+    /// kinds by their text.
     pub fn new(
         vocabulary: Vocabulary,
         special_tokens: SpecialTokens,
@@ -55,6 +57,12 @@ impl Tokenizer {
                 let other = bytes.escape_ascii();
                 return Err(Error::vocabulary(format!(
                     "the special token {text:?} has the id {id}, which is that of \"{other}\""
+                )));
+            }
+            if let Some(other) = to_bytes(text).and_then(|bytes| vocabulary.id_of(&bytes)) {
+                return Err(Error::vocabulary(format!(
+                    "the special token {text:?} is spelled as the token of id {other} is in \
+                     tokenizer files, which cannot hold both"
                 )));
             }
         }

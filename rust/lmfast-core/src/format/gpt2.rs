@@ -31,9 +31,9 @@ pub fn load(
     let merges = folder.join(MERGES);
     let pairs =
         parse_merges(&files::read_text(&merges)?).map_err(|error| error.while_loading(&merges))?;
-    let vocabulary = Vocabulary::from_tokens_and_merges(tokens, &pairs, false)
-        .map_err(|error| error.while_loading(folder))?;
-    Tokenizer::new(vocabulary, SpecialTokens::new(special)?, pretokenizer)
+    Vocabulary::from_tokens_and_merges(tokens, &pairs, false)
+        .and_then(|tokens| Tokenizer::new(tokens, SpecialTokens::new(special)?, pretokenizer))
+        .map_err(|error| error.while_loading(folder))
 }
 
 type Tokens = Vec<(Box<[u8]>, TokenId)>;

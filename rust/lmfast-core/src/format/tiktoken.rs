@@ -9,11 +9,17 @@ use crate::{
     encode::Tokenizer,
     error::{Error, Result},
     files,
+    pretokenize::Pretokenizer,
+    special::SpecialTokens,
     vocabulary::{TokenId, Vocabulary},
 };
 
-/// Read the ranks of a `.tiktoken` file.
-pub fn load(path: &Path) -> Result<Vocabulary> {
+/// Read a `.tiktoken` file; what it does not hold has to be given.
+pub fn load(
+    path: &Path,
+    special_tokens: SpecialTokens,
+    pretokenizer: Pretokenizer,
+) -> Result<Tokenizer> {
     let text = files::read_text(path)?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.is_empty());
     lines
@@ -25,6 +31,7 @@ pub fn load(path: &Path) -> Result<Vocabulary> {
         })
         .collect::<Result<_>>()
         .and_then(Vocabulary::from_ranks)
+        .and_then(|vocabulary| Tokenizer::new(vocabulary, special_tokens, pretokenizer))
         .map_err(|error| error.while_loading(path))
 }
 

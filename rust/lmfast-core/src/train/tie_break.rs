@@ -38,7 +38,7 @@ impl TieBreak {
         Self::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
             let message = format!("there is no tie-break {name:?}; known are {names}");
-            Error::new(ErrorKind::Vocabulary, message)
+            Error::new(ErrorKind::Config, message)
         })
     }
 }

@@ -1,0 +1,80 @@
+"""Many documents, and documents that are one long run."""
+
+import numpy as np
+import pytest
+from tokenizer_texts import AWKWARD, MULTILINGUAL
+
+import lmfast
+from conftest import Trained
+
+DOCUMENTS = [*AWKWARD, *MULTILINGUAL.splitlines(keepends=True), "", MULTILINGUAL * 30, b"\xff\xfe"]
+
+LENGTH = 200_000
+RUNS = {
+    "letter": "a" * LENGTH,
+    "letters": "ab" * (LENGTH // 2),
+    "upper": "A" * LENGTH,
+    "spaces and a letter": " " * LENGTH + "x",
+    "caret": "^" * LENGTH,
+    "underscore": "_" * LENGTH,
+    "newlines": "\n" * LENGTH,
+    "CRLF": "\r\n" * (LENGTH // 2),
+    "digits": "7" * LENGTH,
+    "NUL": "\0" * LENGTH,
+    "emoji": "👩‍👩‍👧" * (LENGTH // 18),
+    "CJK": "水" * (LENGTH // 3),
+    "marks": "e" + "\u0301" * (LENGTH // 2),
+    "apostrophes": "'" * LENGTH,
+    "contractions": "'s" * (LENGTH // 2),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7, None])
+def test_a_batch_is_each_document_encoded(trained: Trained, threads: int | None) -> None:
+    batch = trained.ours.encode_batch(DOCUMENTS, threads, disallowed_special=())
+    assert batch.ids.dtype == np.uint32
+    assert batch.offsets.dtype == np.uint64
+    assert len(batch) == len(DOCUMENTS)
+    assert batch.tolist() == [trained.ours.encode_ordinary(document) for document in DOCUMENTS]
+
+
+def test_a_batch_is_a_sequence(gpt2: lmfast.Tokenizer) -> None:
+    batch = gpt2.encode_batch(["one", "", "three words here"])
+    assert batch[0].tolist() == gpt2.encode("one")
+    assert batch[-1].tolist() == gpt2.encode("three words here")
+    assert [ids.tolist() for ids in batch[:2]] == [gpt2.encode("one"), []]
+    assert batch[0].base is not None, "a view"
+    with pytest.raises(IndexError):
+        batch[3]
+    assert len(gpt2.encode_batch([])) == 0
+    assert gpt2.encode_batch(iter(["one"])).tolist() == [gpt2.encode("one")]  # type: ignore[arg-type]
+
+
+def test_progress_ends_with_all_bytes(gpt2: lmfast.Tokenizer) -> None:
+    seen: list[int] = []
+    gpt2.encode_batch([MULTILINGUAL] * 20, on_progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 20 * len(MULTILINGUAL.encode())
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("kind", ["gpt2", "cl100k", "o200k", "llama3"])
+def test_long_runs(all_trained: dict[str, Trained], kind: str, run: str) -> None:
+    trained = all_trained[kind]
+    assert trained.tiktoken is not None
+    text = RUNS[run]
+    assert trained.ours.encode_ordinary(text) == trained.tiktoken.encode_ordinary(text)
+
+
+@pytest.mark.parametrize("letter", ["a", "水", " ", "\0"])
+def test_long_runs_without_cuts(all_trained: dict[str, Trained], letter: str) -> None:
+    ours = all_trained["none"].ours
+    text = letter * LENGTH
+    assert ours.decode(ours.encode_ordinary(text)) == text
+
+
+def test_a_million_of_a_character(gpt2: lmfast.Tokenizer) -> None:
+    """Far more than tiktoken or a backtracking regex can take."""
+    text = " " * 1_000_000 + "^" * 1_000_000
+    ids = gpt2.encode_ordinary(text)
+    assert gpt2.decode(ids) == text
