@@ -24,7 +24,7 @@ from lmfast.errors import ConfigError, FileError, MissingFileError
 AGREEMENT = 0.1
 LARGE_WAIT = 0.05
 # The mean of ln(sum of exp) over logits of variance 1 is ln V + 1/2.
-TIED_EXCESS = 0.5
+UNIT_LOGIT_EXCESS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,14 +150,13 @@ def _tokens(config: RunConfig, measured: _Measured) -> Comparison:
 
 
 def _first_loss(config: RunConfig, measured: _Measured) -> Comparison:
-    """A head of its own starts at zero; a tied one yields logits of variance 1, half a nat more."""
-    tied = config.model.tied_embeddings
+    """The loss of initial weights that yield logits of variance 1, as lmfast's do."""
     return Comparison(
         name="first_loss",
         unit="nat/token",
-        predicted=math.log(config.model.vocab_size) + (TIED_EXCESS if tied else 0),
+        predicted=math.log(config.model.vocab_size) + UNIT_LOGIT_EXCESS,
         measured=measured.first_loss,
-        why="predicted: ln V" + (" + 1/2, the head being tied" if tied else ", no token preferred"),
+        why="predicted: ln V + 1/2, all tokens as likely but for logits of variance 1",
     )
 
 
