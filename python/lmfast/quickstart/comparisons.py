@@ -35,7 +35,8 @@ def compare_corpus(record: TrainingRecord, prepared: PreparedCorpus) -> list[Com
             unit="token",
             predicted=record.tokens + documents,
             measured=sum(shards.tokens for shards in folders),
-            why="bytes, less the count of each merge when it was trained, plus one per document",
+            why="bytes, less what each merge took when it was trained, plus one per document; "
+            "where a long document was cut, a token may have been, too",
         ),
         Comparison(
             name="bytes_per_token",

@@ -168,13 +168,14 @@ class _Pipeline:
     def _train(self, config: RunConfig, budget: Budget, trial: float) -> tuple[Trainer, Measured]:
         self._begin(f"train the model for about {self.seconds:.0f} s")
         trainer = Trainer(config, peak_flops_per_second=budget.peak_flops)
-        latest = time.perf_counter() + PATIENCE * self.seconds
-
+        spent = 0.0
         with ConsoleProgress(config, self.console) as progress:
 
             def on_step(record: StepRecord) -> None:
+                nonlocal spent
                 progress.on_step(record)
-                if time.perf_counter() > latest:
+                spent += record.seconds
+                if spent > PATIENCE * self.seconds:
                     trainer.stop()
 
             summary = trainer.fit(on_step=on_step, on_evaluation=progress.on_evaluation)
