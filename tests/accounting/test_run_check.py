@@ -107,8 +107,8 @@ def test_a_run_of_the_trainer(make_run):
     assert report["mfu"].measured == pytest.approx(
         report["flops_per_second"].measured / DEVICE.dense.fp32
     )
-    # Bytes, nothing merged; near 1, since the loss also scores the separators between documents.
-    assert report["bytes_per_token"].measured == pytest.approx(1, rel=0.05)
+    # Of bytes and separators: what the specials cost is in the loss, and not in the bits per byte.
+    assert report["bytes_per_token"].measured == pytest.approx(1, rel=0.02)
 
 
 def test_what_is_no_run(tmp_path, run):

@@ -15,7 +15,7 @@ from lmfast.accounting.budget import (
     most_tokens,
 )
 from lmfast.accounting.checkpointing import Checkpointing, parse_checkpointing
-from lmfast.accounting.compression import bits_per_byte, bytes_per_token
+from lmfast.accounting.compression import bits_per_byte, bytes_per_token, first_loss
 from lmfast.accounting.dtypes import FORMATS, cast, cast_block
 from lmfast.accounting.duration import energy, price, six_nd, training_time
 from lmfast.accounting.fit import checkpointing_frontier, largest_micro_batch
@@ -95,6 +95,7 @@ __all__ = [
     "estimate_memory",
     "find_device",
     "find_recipe",
+    "first_loss",
     "fit_power_law",
     "hfu",
     "known_devices",

@@ -49,7 +49,7 @@ def training_time(
 
 
 def energy(seconds: float | Quantity, watts: float | None, devices: int = 1) -> Quantity:
-    """Energy in joules of so many devices that draw ``watts`` each; unknown where one of both is."""
+    """Energy in joules of so many devices that draw ``watts`` each; unknown where either is."""
     known = _value(seconds)
     return Quantity(
         name="energy",

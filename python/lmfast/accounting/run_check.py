@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lmfast.accounting.compression import first_loss
 from lmfast.accounting.duration import training_time
 from lmfast.accounting.flops import check_6nd, count_flops
 from lmfast.accounting.hardware import Device
@@ -23,8 +24,6 @@ from lmfast.errors import ConfigError, FileError, MissingFileError
 # A gap smaller than this needs no explanation.
 AGREEMENT = 0.1
 LARGE_WAIT = 0.05
-# The mean of ln(sum of exp) over logits of variance 1 is ln V + 1/2.
-UNIT_LOGIT_EXCESS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +124,13 @@ def check_run(
             _tokens(config, measured),
             *_compute(config, measured, device, kind, assumed_mfu),
             _memory(config, measured, kind),
-            _first_loss(config, measured),
+            Comparison(
+                name="first_loss",
+                unit="nat/token",
+                predicted=first_loss(config.model.vocab_size).value,
+                measured=measured.first_loss,
+                why="predicted: ln of the vocabulary size, and 1/2 for logits of unit variance",
+            ),
             Comparison(
                 name="bytes_per_token",
                 unit="byte/token",
@@ -146,17 +151,6 @@ def _tokens(config: RunConfig, measured: _Measured) -> Comparison:
         predicted=config.tokens_per_step,
         measured=measured.tokens_per_step,
         why=f"micro_batch_size · grad_accum_steps · context_length, {several}",
-    )
-
-
-def _first_loss(config: RunConfig, measured: _Measured) -> Comparison:
-    """The loss of initial weights that yield logits of variance 1, as lmfast's do."""
-    return Comparison(
-        name="first_loss",
-        unit="nat/token",
-        predicted=math.log(config.model.vocab_size) + UNIT_LOGIT_EXCESS,
-        measured=measured.first_loss,
-        why="predicted: ln V + 1/2, all tokens as likely but for logits of variance 1",
     )
 
 

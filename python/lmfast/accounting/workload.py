@@ -41,7 +41,7 @@ class Workload(Page):
     tokens: int
     """Tokens that a step adds or learns from."""
     model_flops: int
-    """Of all matrix products by the palm convention, backward twice the forward; what MFU counts."""
+    """Of all matrix products by the palm convention: what an MFU counts."""
     operations: tuple[Placed, ...]
 
     def quantities(self) -> tuple[Quantity, ...]:

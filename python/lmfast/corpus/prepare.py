@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from lmfast import _lmfast
+from lmfast._lmfast import expand_sources, write_shards
 from lmfast.corpus.shards import TokenShards
 from lmfast.tokenizer import END_OF_TEXT, Tokenizer
 
@@ -62,9 +62,9 @@ def prepare(
     folder, held_out = Path(out), None
     if held_out_one_in is not None:
         folder, held_out = folder / TRAIN_FOLDER, (folder / HELD_OUT_FOLDER, held_out_one_in)
-    _lmfast.write_shards(
+    write_shards(
         tokenizer._core,
-        _lmfast.expand_sources(paths),
+        expand_sources(paths),
         folder,
         held_out,
         separator,

@@ -3,11 +3,18 @@
 import math
 from dataclasses import dataclass
 
-from lmfast.accounting import count_flops, count_parameters, estimate_memory, six_nd
+from lmfast.accounting import (
+    bits_per_byte,
+    count_flops,
+    count_parameters,
+    estimate_memory,
+    first_loss,
+    six_nd,
+)
 from lmfast.accounting.run_check import Comparison
 from lmfast.config import RunConfig
 from lmfast.corpus import PreparedCorpus
-from lmfast.tokenizer import Tokenizer, TrainingRecord
+from lmfast.tokenizer import TrainingRecord
 from lmfast.training import MemoryMeasurement, RunSummary
 
 
@@ -49,7 +56,7 @@ def compare_corpus(record: TrainingRecord, prepared: PreparedCorpus) -> list[Com
     ]
 
 
-def compare_run(config: RunConfig, tokenizer: Tokenizer, measured: Measured) -> list[Comparison]:
+def compare_run(config: RunConfig, measured: Measured) -> list[Comparison]:
     """Parameters, FLOPs, memory, speed and quality of the run."""
     model, summary = config.model, measured.summary
     parameters = count_parameters(model)
@@ -78,7 +85,7 @@ def compare_run(config: RunConfig, tokenizer: Tokenizer, measured: Measured) -> 
         ),
         *_compare_memory(config, measured),
         *_compare_speed(config, measured, exact),
-        *_compare_quality(model.vocab_size, tokenizer, summary),
+        *_compare_quality(model.vocab_size, summary),
     ]
 
 
@@ -148,9 +155,7 @@ def _compare_speed(config: RunConfig, measured: Measured, step_flops: float) -> 
     ]
 
 
-def _compare_quality(
-    vocab_size: int, tokenizer: Tokenizer, summary: RunSummary
-) -> list[Comparison]:
+def _compare_quality(vocab_size: int, summary: RunSummary) -> list[Comparison]:
     before, after = summary.first_evaluation, summary.last_evaluation
     assert before is not None
     assert after is not None
@@ -161,9 +166,9 @@ def _compare_quality(
         Comparison(
             name="bits_per_byte_before",
             unit="bit/byte",
-            predicted=math.log2(vocab_size) / ratio if ratio else None,
+            predicted=bits_per_byte(first_loss(vocab_size).known(), ratio).value if ratio else None,
             measured=before.bits_per_byte,
-            why=f"predicted: each of {tokenizer.n_vocab:,} tokens as likely as any other",
+            why="predicted: ln of the vocabulary size, and 1/2 for logits of unit variance",
         ),
         Comparison(
             name="bits_per_byte_after",

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from lmfast._lmfast import __version__
 from lmfast.accounting import measure_matmul_ceiling
+from lmfast.bpe import train_bpe
 from lmfast.config import RunConfig
 from lmfast.corpus import PreparedCorpus, prepare
 from lmfast.model import generate_text
@@ -22,7 +23,7 @@ from lmfast.quickstart.picture import draw_loss
 from lmfast.quickstart.plan import VOCAB_SIZE, Budget, choose_model, plan_run, with_steps
 from lmfast.quickstart.report import Report
 from lmfast.quickstart.sources import Sources, from_paths, standard_library
-from lmfast.tokenizer import END_OF_TEXT, Tokenizer, TrainingRecord, train_bpe_recorded
+from lmfast.tokenizer import END_OF_TEXT, Tokenizer, TrainingRecord
 from lmfast.training import StepRecord, Trainer, measure_memory, measure_step_seconds, read_metrics
 from lmfast.training.device import resolve_device, resolve_precision
 from lmfast.training.files import write_whole
@@ -102,7 +103,7 @@ class _Pipeline:
             facts=self._facts(sources, tokenizer, config, measured, begin),
             comparisons=(
                 *compare_corpus(record, prepared),
-                *compare_run(config, tokenizer, measured),
+                *compare_run(config, measured),
             ),
             sample=sample,
             notes=_notes(sources, tokenizer, record, config, measured),
@@ -115,7 +116,7 @@ class _Pipeline:
             bytes_bar("counting", sources.bytes) as on_bytes,
             count_bar("merging", VOCAB_SIZE - 257) as on_merges,
         ):
-            tokenizer, record = train_bpe_recorded(
+            tokenizer = train_bpe(
                 sources.paths,
                 vocab_size=VOCAB_SIZE,
                 pretokenizer=PRETOKENIZER,
@@ -124,6 +125,8 @@ class _Pipeline:
                 on_merges=on_merges,
             )
         seconds = time.perf_counter() - begin
+        record = tokenizer.training
+        assert record is not None
         self._say(f"{len(record.applied):,} merges in {seconds:.1f} s")
         return tokenizer, record
 

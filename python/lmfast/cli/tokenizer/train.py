@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lmfast.bpe import TieBreak, train_bpe
 from lmfast.cli.tokenizer.options import (
     JsonOption,
     PretokenizerOption,
@@ -15,7 +16,7 @@ from lmfast.cli.tokenizer.options import (
     ThreadsOption,
 )
 from lmfast.progress import bytes_bar, count_bar, plain_bytes
-from lmfast.tokenizer import END_OF_TEXT, TieBreak, train_bpe_recorded
+from lmfast.tokenizer import END_OF_TEXT
 
 
 def train(
@@ -58,7 +59,7 @@ def train(
         bytes_bar("counting", plain_bytes(sources)) as on_bytes,
         count_bar("merging", max(0, vocab_size - 256 - len(specials))) as on_merges,
     ):
-        tokenizer, record = train_bpe_recorded(
+        tokenizer = train_bpe(
             sources,
             vocab_size=vocab_size,
             pretokenizer=pretokenizer,
@@ -73,6 +74,8 @@ def train(
         )
     seconds = time.perf_counter() - begin
     tokenizer.save(out)
+    record = tokenizer.training
+    assert record is not None
     ratio = record.text_bytes / record.tokens
     if as_json:
         result = {
