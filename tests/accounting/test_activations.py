@@ -84,11 +84,13 @@ def test_compiled_blocks_with_explicit_attention(layers, policy, mebibytes):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("recipe", ["fp32", "amp-bf16"])
-def test_saved_tensors_of_a_compiled_model(recipe):
+def test_saved_tensors_of_a_compiled_model():
     sizes = ["d_model=256", "d_ff=768", "n_head=4", "n_layer=4", "vocab_size=40"]
     shape = named_model("xl", [*sizes, "context_length=64"])
-    estimate = estimate_activations(shape, 8, recipe=recipe, attention="explicit", compiled=True)
+    estimate = estimate_activations(
+        shape, 8, recipe="amp-bf16", attention="explicit", compiled=True
+    )
     torch.compiler.reset()
-    found = measured(shape, 8, recipe, backend="aot_eager_decomp_partition")
+    # Inductor's partition of the graph, which decides what is saved, without its code generation.
+    found = measured(shape, 8, "amp-bf16", backend="aot_eager_decomp_partition")
     assert estimate.saved.value == pytest.approx(found, rel=0.02)

@@ -45,6 +45,6 @@ def test_a_model_that_does_not_fit():
 
 def test_an_unknown_device_leaves_everything_unknown_that_hangs_on_it():
     plan = make_plan(job(device=Device(name="new", dense=Peaks(), source="none")))
-    unknown = (plan.time, plan.energy, plan.largest_micro_batch, plan.peak_flops)
+    unknown = (plan.time, plan.energy, plan.price, plan.largest_micro_batch, plan.peak_flops)
     assert all(quantity.value is None for quantity in unknown)
-    assert (plan.price, plan.fits, plan.roofline_mfu) == (None, None, None)
+    assert (plan.fits, plan.roofline_mfu) == (None, None)

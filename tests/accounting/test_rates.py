@@ -39,6 +39,9 @@ def test_energy_and_money():
     assert energy(hour, 700, devices=2).value == 3_600 * 700 * 2
     assert price(hour, 2.5, devices=2).value == 5.0
     assert energy(hour, None).value is None
+    unknown = training_time(1e12, None, mfu=1.0)
+    assert energy(unknown, 700).value is None
+    assert price(unknown, 2.5).value is None
 
 
 def test_mfu_by_hand():

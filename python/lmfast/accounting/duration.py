@@ -49,25 +49,33 @@ def training_time(
 
 
 def energy(seconds: float | Quantity, watts: float | None, devices: int = 1) -> Quantity:
-    """Energy in joules of so many devices that draw ``watts`` each; unknown without them."""
-    known = seconds.known() if isinstance(seconds, Quantity) else seconds
+    """Energy in joules of so many devices that draw ``watts`` each; unknown where either is."""
+    known = _value(seconds)
     return Quantity(
         name="energy",
-        value=None if watts is None else known * watts * devices,
+        value=None if known is None or watts is None else known * watts * devices,
         unit="J",
-        formula=f"{known:.4g} s · {devices} · "
-        + ("unknown W" if watts is None else f"{watts:g} W"),
+        formula=f"{_shown(known)} s · {devices} · {_shown(watts)} W",
         convention="devices at the power given; hosts and cooling not counted",
     )
 
 
 def price(seconds: float | Quantity, per_device_hour: float, devices: int = 1) -> Quantity:
     """Money for so many devices at a price per device and hour, in the currency of the price."""
-    hours = (seconds.known() if isinstance(seconds, Quantity) else seconds) / SECONDS_PER_HOUR
+    known = _value(seconds)
+    hours = None if known is None else known / SECONDS_PER_HOUR
     return Quantity(
         name="price",
-        value=hours * devices * per_device_hour,
+        value=None if hours is None else hours * devices * per_device_hour,
         unit="",
-        formula=f"{hours:.4g} h · {devices} · {per_device_hour:g} per device-hour",
+        formula=f"{_shown(hours)} h · {devices} · {per_device_hour:g} per device-hour",
         convention="devices only, idle time not counted",
     )
+
+
+def _value(number: float | Quantity) -> float | None:
+    return number.value if isinstance(number, Quantity) else number
+
+
+def _shown(number: float | None) -> str:
+    return "unknown" if number is None else f"{number:.4g}"

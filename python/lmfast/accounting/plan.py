@@ -129,7 +129,6 @@ def make_plan(job: Job) -> Plan:
         )
 
     duration = training_time(flops, peak.value, job.mfu, count)
-    known = duration.value is not None
     workload = model_workload(shape, job.device, batch=job.micro_batch_size, dtype=dtype)
     rate = job.price_per_device_hour
     return Plan(
@@ -142,9 +141,9 @@ def make_plan(job: Job) -> Plan:
         largest_micro_batch=largest_micro_batch(job.device.memory, memory),
         peak_flops=peak,
         time=duration,
-        energy=energy(duration if known else 0.0, job.device.watts if known else None, count),
-        price=price(duration, rate, count) if rate is not None and known else None,
-        roofline_mfu=workload.matmul_share,
+        energy=energy(duration, job.device.watts, count),
+        price=price(duration, rate, count) if rate is not None else None,
+        roofline_mfu=workload.highest_mfu,
     )
 
 

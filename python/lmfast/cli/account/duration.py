@@ -86,7 +86,7 @@ def time(
         joules = energy(duration, device.watts, devices)
         data["energy_joules"] = joules.value
         pages.append(f"{joules} = {joules.known() / 3.6e6:,.4g} kWh ({joules.convention})")
-    if seconds is not None and rate is not None:
+    if rate is not None:
         cost = price(duration, rate, devices)
         data["price"] = cost.value
         pages.append(cost)

@@ -29,11 +29,26 @@ def hardware(
     """
     if key is not None:
         device = find_device(key)
-        emit(as_json, device.to_dict(), *(f"{n}: {v}" for n, v in device.to_dict().items() if v))
+        emit(as_json, device.to_dict(), *_lines(device))
         return
     devices = known_devices()
     data = {name: device.to_dict() for name, device in devices.items()}
     emit(as_json, data, _table(devices), NOTE)
+
+
+def _lines(device: Device) -> list[str]:
+    lines = [f"name: {device.name}"]
+    for dtype, peak in device.dense.to_dict().items():
+        sparse = device.sparse.of(dtype)
+        aside = f" (with 2:4 sparsity {show(sparse, 'FLOP/s')}: not for training)" if sparse else ""
+        lines.append(f"{dtype}: {show(peak, 'FLOP/s')}{aside}")
+    for name in ("memory", "bandwidth", "interconnect"):
+        unit = "byte" if name == "memory" else "byte/s"
+        lines.append(f"{name}: {show(getattr(device, name), unit)}")
+    ridge = device.ridge("bf16")
+    lines += [str(ridge), f"power: {show(device.watts, 'W')}", f"source: {device.source}"]
+    lines.append(f"retrieved: {device.retrieved}")
+    return lines + ([f"note: {device.note}"] if device.note else [])
 
 
 def _table(devices: dict[str, Device]) -> Table:
