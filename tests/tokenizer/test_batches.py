@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from tokenizer_texts import AWKWARD, MULTILINGUAL
+from trained_tokenizers import Trained
 
 import lmfast
-from conftest import Trained
 
 DOCUMENTS = [*AWKWARD, *MULTILINGUAL.splitlines(keepends=True), "", MULTILINGUAL * 30, b"\xff\xfe"]
 

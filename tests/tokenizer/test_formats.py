@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import tokenizers
 from tokenizer_texts import END_OF_TEXT, MULTILINGUAL
+from trained_tokenizers import Trained
 
 import lmfast
-from conftest import Trained
 from lmfast.errors import ConfigError, FileError, MissingFileError, VocabularyError
 
 FORMATS = ["huggingface", "tiktoken", "gpt2"]

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from tokenizer_texts import AWKWARD, END_OF_TEXT, MULTILINGUAL, library_files, ordinary_text
 from tokenizers import Regex
 from tokenizers.pre_tokenizers import Split
+from trained_tokenizers import KINDS, SCHEMES, Trained
 from transformers import PreTrainedTokenizerFast
 
 import lmfast
-from conftest import KINDS, SCHEMES, Trained
 
 
 def assert_as_peers(trained: Trained, text: str) -> None:

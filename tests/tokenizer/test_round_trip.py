@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizer_texts import any_text
+from trained_tokenizers import Trained
 
 import lmfast
-from conftest import Trained
 from lmfast.errors import TextError
 
 

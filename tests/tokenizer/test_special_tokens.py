@@ -7,9 +7,9 @@ import tiktoken
 import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trained_tokenizers import in_tiktoken
 
 import lmfast
-from conftest import in_tiktoken
 from lmfast.errors import SpecialTokenError, VocabularyError
 
 SPECIAL = {"<|a|>": 300, "<|b|>": 301, "\n\n": 302, "é§": 305}

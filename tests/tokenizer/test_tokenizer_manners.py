@@ -11,9 +11,9 @@ from textwrap import dedent, indent
 
 import pytest
 from tokenizer_texts import MULTILINGUAL
+from trained_tokenizers import Trained
 
 import lmfast
-from conftest import Trained
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
