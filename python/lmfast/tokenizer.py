@@ -32,7 +32,7 @@ class Batch(Sequence[NDArray[np.uint32]]):
     ids: NDArray[np.uint32]
     """Ids of all documents, ``[tokens]``."""
     offsets: NDArray[np.uint64]
-    """Where each document begins in ``ids``, and behind the last one the end, ``[documents + 1]``."""
+    """Where each document begins in ``ids``, and at last where all end, ``[documents + 1]``."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -99,7 +99,7 @@ class Tokenizer:
                 raise VocabularyError(msg)
             return loaded
         if file.suffix == ".tiktoken":
-            ids = {} if special_tokens is None else special_tokens
+            ids = _with_ids(special_tokens, file)
             return cls(_lmfast.Tokenizer.load_tiktoken(file, _named(pretokenizer, file), ids))
         if pretokenizer is not None or special_tokens is not None:
             msg = f"{file} holds its own pretokenizer and special tokens; load it without them"
@@ -357,18 +357,18 @@ def train_bpe(
         sources = [sources]
     if isinstance(sources, Sequence):
         counts.add_files(_lmfast.expand_sources(sources), threads, on_bytes)
-    elif not isinstance(sources, Iterable):
-        msg = f"sources must be paths or an iterator of str, not {type(sources).__name__}"
-        raise InputTypeError(msg)
     else:
-        for batch in _batches(iter(sources)):
+        for batch in _batches(sources):
             counts.add_texts(batch, threads)
     return Tokenizer(
         counts.train(vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, on_merges)
     )
 
 
-def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
+def _batches(texts: object) -> Iterator[list[str]]:
+    if not isinstance(texts, Iterable):
+        msg = f"sources must be paths or an iterator of str, not {type(texts).__name__}"
+        raise InputTypeError(msg)
     batch: list[str] = []
     characters = 0
     for text in texts:
@@ -408,3 +408,15 @@ def _named(pretokenizer: str | None, path: Path) -> str | None:
         )
         raise VocabularyError(msg)
     return _pretokenizer(pretokenizer)
+
+
+def _with_ids(
+    special_tokens: Mapping[str, int] | Sequence[str] | None, path: Path
+) -> Mapping[str, int]:
+    if special_tokens is None:
+        return {}
+    if not isinstance(special_tokens, Mapping):
+        found = type(special_tokens).__name__
+        msg = f"{path} holds no special tokens: special_tokens must be a dict of ids, not {found}"
+        raise InputTypeError(msg)
+    return special_tokens

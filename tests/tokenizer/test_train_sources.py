@@ -164,7 +164,7 @@ def test_limits_are_inclusive() -> None:
 
 
 def test_a_corpus_that_cannot_fill_the_vocabulary() -> None:
-    with pytest.raises(VocabularyError, match="after 2 merges .* 259 tokens"):
+    with pytest.raises(VocabularyError, match=r"after 2 merges .* 259 tokens"):
         train(iter(["abc"]), vocab_size=300)
     trained = train(iter(["abc"]), vocab_size=300, allow_fewer=True)
     assert trained.n_vocab == 259
