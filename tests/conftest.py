@@ -1,16 +1,21 @@
 """Fixtures that several parts share. This folder is on ``sys.path``, as pytest puts it there."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from shard_writer import write_shards
 
-if TYPE_CHECKING:
-    from lmfast.tokenizer import Tokenizer
+# Before anything imports torch, and for subprocesses, too: models of a few thousand parameters
+# gain nothing from threads, and threads that wait in a spin take the cores from everyone else.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+if TYPE_CHECKING:
     from lmfast.config import RunConfig
+    from lmfast.tokenizer import Tokenizer
 
 
 @pytest.fixture
@@ -24,11 +29,11 @@ def make_shards(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def byte_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> "Tokenizer":
-    """Bytes and one special token, nothing merged: what it says of a text is easy to see."""
+def byte_tokenizer() -> "Tokenizer":
+    """Bytes and one special token."""
     from tiny_runs import make_byte_tokenizer
 
-    return make_byte_tokenizer(tmp_path_factory.mktemp("tokenizer"))
+    return make_byte_tokenizer()
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ This package is light: the trainer (``lmfast.training``) needs the extra ``lmfas
 """
 
 from lmfast._lmfast import __version__
+from lmfast.bpe import train_bpe
 from lmfast.errors import LmfastError
-from lmfast.tokenizer import Batch, Tokenizer, train_bpe
+from lmfast.tokenizer import Batch, Tokenizer
 
 __all__ = ["Batch", "LmfastError", "Tokenizer", "__version__", "train_bpe"]

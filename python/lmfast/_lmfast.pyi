@@ -7,25 +7,27 @@ from typing import Literal, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["PretokenCounts", "Tokenizer", "__version__", "expand_sources", "write_shards"]
+
 __version__: str
 
-Path: TypeAlias = str | PathLike[str]
-Progress: TypeAlias = Callable[[int], object] | None
-Special: TypeAlias = Literal["all"] | Collection[str]
+_Path: TypeAlias = str | PathLike[str]
+_Progress: TypeAlias = Callable[[int], object] | None
+_Special: TypeAlias = Literal["all"] | Collection[str]
 
 @final
 class Tokenizer:
     @staticmethod
     def from_json(text: str) -> Tokenizer: ...
     @staticmethod
-    def load_json(path: Path) -> Tokenizer: ...
+    def load_json(path: _Path) -> Tokenizer: ...
     @staticmethod
     def load_tiktoken(
-        path: Path, pretokenizer: str | None, special_tokens: Mapping[str, int]
+        path: _Path, pretokenizer: str | None, special_tokens: Mapping[str, int]
     ) -> Tokenizer: ...
     @staticmethod
     def load_gpt2(
-        folder: Path, pretokenizer: str | None, special_tokens: Iterable[str]
+        folder: _Path, pretokenizer: str | None, special_tokens: Iterable[str]
     ) -> Tokenizer: ...
     @staticmethod
     def from_ranks(
@@ -34,9 +36,9 @@ class Tokenizer:
         special_tokens: Mapping[str, int],
     ) -> Tokenizer: ...
     def to_json(self) -> str: ...
-    def save_json(self, path: Path) -> None: ...
-    def save_tiktoken(self, path: Path) -> None: ...
-    def save_gpt2(self, folder: Path) -> None: ...
+    def save_json(self, path: _Path) -> None: ...
+    def save_tiktoken(self, path: _Path) -> None: ...
+    def save_gpt2(self, folder: _Path) -> None: ...
     @property
     def n_vocab(self) -> int: ...
     @property
@@ -52,27 +54,27 @@ class Tokenizer:
     def token_bytes(self, id: int) -> bytes: ...
     def token_id(self, token: str | bytes) -> int: ...
     def encode(
-        self, text: str | bytes, allowed_special: Special, disallowed_special: Special
+        self, text: str | bytes, allowed_special: _Special, disallowed_special: _Special
     ) -> list[int]: ...
     def encode_batch(
         self,
         texts: Iterable[str | bytes],
-        allowed_special: Special,
-        disallowed_special: Special,
+        allowed_special: _Special,
+        disallowed_special: _Special,
         threads: int | None,
-        on_progress: Progress,
+        on_progress: _Progress,
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]: ...
     def decode_bytes(self, ids: Iterable[int] | NDArray[np.integer]) -> bytes: ...
 
 @final
 class PretokenCounts:
-    def __new__(
-        cls, pretokenizer: str | None, special_tokens: Iterable[str]
-    ) -> PretokenCounts: ...
+    def __new__(cls, pretokenizer: str | None, special_tokens: Iterable[str]) -> PretokenCounts: ...
     def __len__(self) -> int: ...
+    @property
+    def text_bytes(self) -> int: ...
     def add_texts(self, texts: Sequence[str], threads: int | None) -> None: ...
     def add_files(
-        self, files: Sequence[Path], threads: int | None, on_progress: Progress
+        self, files: Sequence[_Path], threads: int | None, on_progress: _Progress
     ) -> None: ...
     def train(
         self,
@@ -81,18 +83,18 @@ class PretokenCounts:
         min_frequency: int,
         max_token_bytes: int | None,
         allow_fewer: bool,
-        on_progress: Progress,
-    ) -> Tokenizer: ...
+        on_progress: _Progress,
+    ) -> tuple[Tokenizer, list[tuple[int, int]]]: ...
 
-def expand_sources(paths: Sequence[Path]) -> list[PathLike[str]]: ...
+def expand_sources(paths: Sequence[_Path]) -> list[PathLike[str]]: ...
 def write_shards(
     tokenizer: Tokenizer,
-    files: Sequence[Path],
-    folder: Path,
-    held_out: tuple[Path, int] | None,
+    files: Sequence[_Path],
+    folder: _Path,
+    held_out: tuple[_Path, int] | None,
     separator: str,
     max_document_bytes: int | None,
     shard_tokens: int,
     threads: int | None,
-    on_progress: Progress,
+    on_progress: _Progress,
 ) -> tuple[tuple[int, int, int], tuple[int, int, int] | None]: ...

@@ -1,20 +1,20 @@
 """Every error that lmfast raises on purpose.
 
     LmfastError
-    ├── ConfigError           (ValueError)         a setting is unknown, ill-typed or contradicts another
-    ├── VocabularyError       (ValueError)         a vocabulary cannot be built, read or used as asked
-    ├── SpecialTokenError     (ValueError)         text holds a special token that was not allowed
-    ├── UnknownTokenError     (KeyError)           an id or a token that the vocabulary does not have
-    ├── TextError             (ValueError)         text that UTF-8 cannot write, or bytes that are none
-    ├── CorpusError           (ValueError)         a source or a shard holds something it must not
-    ├── MismatchError         (ValueError)         two things that do not belong together
-    ├── CheckpointError       (ValueError)         a checkpoint cannot be used
-    ├── DivergenceError       (FloatingPointError) a loss or a gradient that is not finite
-    ├── HardwareError         (ValueError)         a device that is not known or not there
-    ├── InputTypeError        (TypeError)          an argument of the wrong type
-    ├── MissingDependencyError (ImportError)       an extra that is not installed
-    └── FileError             (OSError)            a file cannot be read or written
-        └── MissingFileError  (FileNotFoundError)  a file is not there
+    ├── ConfigError             ValueError         a setting is unknown or unusable
+    ├── VocabularyError         ValueError         a vocabulary cannot be built or read
+    ├── SpecialTokenError       ValueError         text holds a special token that was not allowed
+    ├── UnknownTokenError       KeyError           an id or token the vocabulary lacks
+    ├── TextError               ValueError         text or bytes that are no UTF-8
+    ├── CorpusError             ValueError         a source or a shard holds something it must not
+    ├── MismatchError           ValueError         two things that do not belong together
+    ├── CheckpointError         ValueError         a checkpoint cannot be used
+    ├── DivergenceError         FloatingPointError a loss or a gradient that is not finite
+    ├── HardwareError           ValueError         a device that is not known or not there
+    ├── InputTypeError          TypeError          an argument of the wrong type
+    ├── MissingDependencyError  ImportError        an extra that is not installed
+    └── FileError               OSError            a file cannot be read or written
+        └── MissingFileError    FileNotFoundError  a file is not there
 
 Each also inherits the built-in that a caller would expect. A message says what could not be done,
 where, what was found, and what is accepted.

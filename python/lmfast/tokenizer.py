@@ -1,8 +1,8 @@
-"""The tokenizer: text to ids and back, and the training of its vocabulary."""
+"""The tokenizer: text to ids and back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from lmfast import _lmfast
+from lmfast._lmfast import Tokenizer as _Core
 from lmfast.errors import ConfigError, InputTypeError, TextError, VocabularyError
 
 StrPath: TypeAlias = str | PathLike[str]
@@ -21,9 +21,6 @@ Progress: TypeAlias = Callable[[int], object]
 
 END_OF_TEXT = "<|endoftext|>"
 
-# Texts of an iterator are counted in batches of about this many characters.
-_BATCH_CHARACTERS = 1 << 23
-
 
 @dataclass(frozen=True, slots=True)
 class Batch(Sequence[NDArray[np.uint32]]):
@@ -32,7 +29,7 @@ class Batch(Sequence[NDArray[np.uint32]]):
     ids: NDArray[np.uint32]
     """Ids of all documents, ``[tokens]``."""
     offsets: NDArray[np.uint64]
-    """Where each document begins in ``ids``, and at last where all end, ``[documents + 1]``."""
+    """Where each document begins in ``ids``, then where the last one ends, ``[documents + 1]``."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -52,16 +49,35 @@ class Batch(Sequence[NDArray[np.uint32]]):
         return [ids.tolist() for ids in self]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingRecord:
+    """What training counted."""
+
+    text_bytes: int
+    """Bytes of the corpus, the text of special tokens left out."""
+    counts: list[int]
+    """How often the pair of each merge occurred, overlaps included, in rank order."""
+    applied: list[int]
+    """How often each merge then applied: less than its count where places overlap (``aaa``)."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the corpus comes to: a merge that applies puts one in the place of two."""
+        return self.text_bytes - sum(self.applied)
+
+
 class Tokenizer:
     """A byte-level BPE tokenizer; safe to share between threads, and to pickle.
 
     Load one with ``Tokenizer.load``, or train one with ``lmfast.train_bpe``.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_core", "training")
 
-    def __init__(self, core: _lmfast.Tokenizer) -> None:
+    def __init__(self, core: _Core, training: TrainingRecord | None = None) -> None:
         self._core = core
+        self.training = training
+        """What training counted; None unless this very object came from ``train_bpe``."""
 
     @classmethod
     def load(
@@ -90,7 +106,7 @@ class Tokenizer:
             file = file / "tokenizer.json"
         if file.is_dir():
             names = () if special_tokens is None else special_tokens
-            loaded = cls(_lmfast.Tokenizer.load_gpt2(file, _named(pretokenizer, file), names))
+            loaded = cls(_Core.load_gpt2(file, _named(pretokenizer, file), names))
             if isinstance(names, Mapping) and loaded.special_tokens != dict(names):
                 msg = (
                     f"{file} gives special tokens other ids than those asked for: "
@@ -99,12 +115,12 @@ class Tokenizer:
                 raise VocabularyError(msg)
             return loaded
         if file.suffix == ".tiktoken":
-            ids = _with_ids(special_tokens, file)
-            return cls(_lmfast.Tokenizer.load_tiktoken(file, _named(pretokenizer, file), ids))
+            ids = {} if special_tokens is None else special_tokens
+            return cls(_Core.load_tiktoken(file, _named(pretokenizer, file), ids))
         if pretokenizer is not None or special_tokens is not None:
             msg = f"{file} holds its own pretokenizer and special tokens; load it without them"
             raise VocabularyError(msg)
-        return cls(_lmfast.Tokenizer.load_json(file))
+        return cls(_Core.load_json(file))
 
     @classmethod
     def from_ranks(
@@ -119,8 +135,8 @@ class Tokenizer:
             VocabularyError: Ids or bytes clash, or a single byte is missing.
         """
         specials = {} if special_tokens is None else special_tokens
-        cut = _pretokenizer(pretokenizer)
-        return cls(_lmfast.Tokenizer.from_ranks(mergeable_ranks, cut, specials))
+        cut = pretokenizer_argument(pretokenizer)
+        return cls(_Core.from_ranks(mergeable_ranks, cut, specials))
 
     def save(
         self, path: StrPath, format: Literal["huggingface", "tiktoken", "gpt2"] = "huggingface"
@@ -309,83 +325,8 @@ class Tokenizer:
         return _from_json, (self._core.to_json(),)
 
 
-def train_bpe(
-    sources: StrPath | Iterable[str] | Sequence[StrPath],
-    *,
-    vocab_size: int,
-    pretokenizer: str | None = "gpt2",
-    special_tokens: Sequence[str] = (END_OF_TEXT,),
-    tie_break: Literal["lexicographic", "huggingface", "smallest_id"] = "lexicographic",
-    min_frequency: int = 1,
-    max_token_bytes: int | None = None,
-    allow_fewer: bool = False,
-    threads: int | None = None,
-    on_bytes: Progress | None = None,
-    on_merges: Progress | None = None,
-) -> Tokenizer:
-    """Train a byte-level BPE vocabulary (Sennrich et al., 2016; Radford et al., 2019).
-
-    Ids 0 to 255 are the bytes, merges follow in the order in which they were found, special tokens
-    come last. The result does not depend on the number of threads or the order of the sources.
-
-    Args:
-        sources: One path or several: a UTF-8 text file (also ``.gz`` or ``.zst``), or a folder,
-            which stands for all files below it. Or an iterator of texts, read in batches; a list
-            is taken for paths.
-        vocab_size: Tokens to end with, special tokens included; at least 256 and the special ones.
-        pretokenizer: Across its cuts nothing merges: ``"gpt2"``, ``"cl100k"``, ``"o200k"``,
-            ``"llama3"``, a regular expression, or ``None`` to cut nowhere.
-        special_tokens: Their text ends a document and is never trained on.
-        tie_break: Which pair merges first of those that occur equally often: the greatest pair of
-            byte strings (``lexicographic``, CS336's rule); the one that Hugging Face's BpeTrainer
-            takes (``huggingface``); or the smallest pair of ids (``smallest_id``).
-        min_frequency: Pairs that occur less often do not merge.
-        max_token_bytes: The longest token, inclusive.
-        allow_fewer: Return what there is when the corpus cannot fill the vocabulary.
-        threads: ``None`` is one per core.
-        on_bytes: Called now and then with the bytes counted.
-        on_merges: Called now and then with the merges found.
-
-    Raises:
-        MissingFileError: A source is not there.
-        CorpusError: The sources hold no text, or something that is not UTF-8.
-        VocabularyError: The vocabulary is too small for bytes and special tokens, or larger than
-            the corpus can fill; the message says how many merges there were.
-    """
-    counts = _lmfast.PretokenCounts(_pretokenizer(pretokenizer), special_tokens)
-    if isinstance(sources, str | PathLike):
-        sources = [sources]
-    if isinstance(sources, Sequence):
-        counts.add_files(_lmfast.expand_sources(sources), threads, on_bytes)
-    else:
-        for batch in _batches(sources):
-            counts.add_texts(batch, threads)
-    return Tokenizer(
-        counts.train(vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, on_merges)
-    )
-
-
-def _batches(texts: object) -> Iterator[list[str]]:
-    if not isinstance(texts, Iterable):
-        msg = f"sources must be paths or an iterator of str, not {type(texts).__name__}"
-        raise InputTypeError(msg)
-    batch: list[str] = []
-    characters = 0
-    for text in texts:
-        if not isinstance(text, str):
-            msg = f"text must be str, not {type(text).__name__}"
-            raise InputTypeError(msg)
-        batch.append(text)
-        characters += len(text)
-        if characters >= _BATCH_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
-
-
 def _from_json(text: str) -> Tokenizer:
-    return Tokenizer(_lmfast.Tokenizer.from_json(text))
+    return Tokenizer(_Core.from_json(text))
 
 
 def _path(path: StrPath) -> Path:
@@ -396,7 +337,8 @@ def _path(path: StrPath) -> Path:
         raise InputTypeError(msg) from error
 
 
-def _pretokenizer(name: str | None) -> str | None:
+def pretokenizer_argument(name: str | None) -> str | None:
+    """The name or pattern as the core takes it: None, not ``"none"``."""
     return None if name == "none" else name
 
 
@@ -407,16 +349,4 @@ def _named(pretokenizer: str | None, path: Path) -> str | None:
             "pretokenizer= gpt2, cl100k, o200k, llama3, a regular expression, or none"
         )
         raise VocabularyError(msg)
-    return _pretokenizer(pretokenizer)
-
-
-def _with_ids(
-    special_tokens: Mapping[str, int] | Sequence[str] | None, path: Path
-) -> Mapping[str, int]:
-    if special_tokens is None:
-        return {}
-    if not isinstance(special_tokens, Mapping):
-        found = type(special_tokens).__name__
-        msg = f"{path} holds no special tokens: special_tokens must be a dict of ids, not {found}"
-        raise InputTypeError(msg)
-    return special_tokens
+    return pretokenizer_argument(pretokenizer)

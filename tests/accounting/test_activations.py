@@ -12,8 +12,10 @@ from saved_bytes import saved_bytes
 from lmfast.accounting import estimate_activations, named_model
 
 
-def measured(shape, batch, recipe, every=0):
+def measured(shape, batch, recipe, every=0, backend=None):
     model = ReferenceModel(shape, every)
+    if backend is not None:
+        model.compile(backend=backend)
     ids, targets = torch.randint(shape.vocab_size, (2, batch, shape.context_length))
 
     def forward():
@@ -66,3 +68,27 @@ def test_selective_drops_the_square_of_scores():
     square = 25 * 1_024 * 1_024 * 4 + 1_024 * 1_024
     assert none.saved.value - some.saved.value == 48 * square
     assert some.in_flight.value == square
+
+
+@pytest.mark.parametrize(
+    ("layers", "policy", "mebibytes"), [(1, "none", 3_651.31), (4, "none", 14_605.25)]
+)
+def test_compiled_blocks_with_explicit_attention(layers, policy, mebibytes):
+    """The published totals for blocks of d 2,560, d_ff 10,240, 32 heads at 4 · 2,048 tokens."""
+    sizes = ["d_model=2560", "d_ff=10240", "n_head=32", f"n_layer={layers}"]
+    estimate = estimate_activations(
+        named_model("xl", sizes), 4, 2_048, "fp32", policy, attention="explicit", compiled=True
+    )
+    assert estimate.saved["blocks"].value / 2**20 == pytest.approx(mebibytes, abs=0.005)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("recipe", ["fp32", "amp-bf16"])
+def test_saved_tensors_of_a_compiled_model(recipe):
+    sizes = ["d_model=256", "d_ff=768", "n_head=4", "n_layer=4", "vocab_size=40"]
+    shape = named_model("xl", [*sizes, "context_length=64"])
+    estimate = estimate_activations(shape, 8, recipe=recipe, attention="explicit", compiled=True)
+    torch.compiler.reset()
+    found = measured(shape, 8, recipe, backend="aot_eager_decomp_partition")
+    assert estimate.saved.value == pytest.approx(found, rel=0.02)

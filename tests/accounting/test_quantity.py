@@ -1,3 +1,4 @@
+import io
 import json
 
 import pytest
@@ -5,7 +6,17 @@ from account_shapes import architectures
 from hypothesis import given
 from rich.console import Console
 
-from lmfast.accounting import Quantity, count_flops, count_parameters, named_model
+from lmfast.accounting import (
+    Job,
+    Quantity,
+    compute_optimal,
+    count_flops,
+    count_parameters,
+    estimate_memory,
+    find_device,
+    make_plan,
+    named_model,
+)
 from lmfast.accounting.quantity import show, total
 
 
@@ -41,13 +52,24 @@ def test_json_holds_the_whole_tree_in_plain_numbers(shape):
 
 def test_terminal_and_notebook_show_every_row():
     quantity = count_parameters(named_model("gpt2-small"))
-    console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    with console.file:
-        console.print(quantity)
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(quantity)
     page, html = console.export_text(), quantity._repr_html_()
     for _, row in quantity.rows():
         assert f"{row.value:,}" in page
         assert f"{row.value:,}" in html
+
+
+def test_pages_show_all_their_quantities():
+    model = named_model("gpt2-small")
+    plan = make_plan(Job(model=model, device=find_device("h100-sxm"), tokens=1e9))
+    for page in (count_flops(model), estimate_memory(model), plan, compute_optimal(1e20)):
+        console = Console(width=200, record=True, file=io.StringIO())
+        console.print(page)
+        text = console.export_text()
+        for quantity in page.quantities():
+            assert show(quantity.value, quantity.unit) in text
+            assert quantity._repr_html_() in page._repr_html_()
 
 
 def test_html_is_escaped():

@@ -8,6 +8,7 @@ from lmfast.accounting.hardware import Device, Peaks
 from lmfast.accounting.run_check import check_run
 from lmfast.config import DataConfig, ModelConfig, RunConfig, ScheduleConfig, to_toml
 from lmfast.errors import ConfigError, MissingFileError
+from lmfast.training.trainer import Trainer
 
 MODEL = ModelConfig(vocab_size=1_000, context_length=64, d_model=64, n_layer=2, n_head=4)
 DEVICE = Device(name="mine", dense=Peaks(fp32=1e11), source="timed", measured=True)
@@ -26,8 +27,8 @@ def run(tmp_path):
             {
                 "event": "evaluation",
                 "step": 0,
-                "held_out_loss": math.log(1_000),
-                "bits_per_byte": math.log(1_000) / (math.log(2) * 4.1),
+                "held_out_loss": math.log(1_000) + 0.5,
+                "bits_per_byte": (math.log(1_000) + 0.5) / (math.log(2) * 4.1),
             }
         ]
         for step in (1, 2, 3):
@@ -94,6 +95,20 @@ def test_a_run_that_has_not_begun(run):
     report = check_run(folder, DEVICE)
     assert report["seconds_per_step"].measured is None
     assert report["tokens_per_step"].measured is None
+
+
+def test_a_run_of_the_trainer(make_run):
+    trainer = Trainer(make_run())
+    summary = trainer.fit()
+    report = check_run(summary.out, DEVICE)
+    assert report["tokens_per_step"].ratio == 1
+    assert report["first_loss"].ratio == pytest.approx(1, rel=0.05)
+    assert report["seconds_per_step"].measured > 0
+    assert report["mfu"].measured == pytest.approx(
+        report["flops_per_second"].measured / DEVICE.dense.fp32
+    )
+    # Of bytes and separators: what the specials cost is in the loss, and not in the bits per byte.
+    assert report["bytes_per_token"].measured == pytest.approx(1, rel=0.02)
 
 
 def test_what_is_no_run(tmp_path, run):

@@ -4,21 +4,7 @@ import sys
 
 import pytest
 
-from lmfast.cli import main
 from lmfast.config import to_toml
-
-
-@pytest.fixture
-def lmfast(monkeypatch, capsys):
-    """Run a command line in this process: exit code, stdout, stderr."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["lmfast", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        return exit_.value.code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shard_writer import write_shards
 
 from lmfast.corpus import Loader, TokenShards
 from lmfast.corpus.permutation import permute
 from lmfast.errors import CorpusError
+from shard_writer import write_shards
 
 
 @given(size=st.integers(1, 3000), seed=st.integers(0, 2**63 - 1), epoch=st.integers(0, 2**40))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shard_writer import write_shards
 
 from lmfast.corpus import TokenShards
 from lmfast.errors import CorpusError, MissingFileError
+from shard_writer import write_shards
 
 DOCUMENTS = [[1, 2, 3], [4], [], [5, 6, 7, 8, 9]]
 

@@ -4,11 +4,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import CONFIG, random_model
 
 from lmfast.errors import ConfigError
 from lmfast.model import generate
 from lmfast.model.generate import sample
+from tiny_models import CONFIG, random_model
 
 MODEL = random_model(CONFIG)
 

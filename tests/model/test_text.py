@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tiny_models import CONFIG, random_model
 
 from lmfast.errors import MismatchError, MissingFileError
 from lmfast.model import generate, generate_text, load_run
 from lmfast.model.text import _decode
 from lmfast.model.weights import save_config, save_weights
+from tiny_models import CONFIG, random_model
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import CONFIG, random_ids, random_model
 from transformer_reference import logits as reference_logits
 
 from lmfast.config import ModelConfig
 from lmfast.errors import ConfigError
 from lmfast.model import KVCache, Transformer, initialise
+from tiny_models import CONFIG, random_ids, random_model
 
 
 @settings(max_examples=12, deadline=None)
@@ -160,7 +160,8 @@ def test_initial_weights_follow_the_seed_and_their_stated_sizes():
     assert not torch.equal(model.embedding.weight, other.embedding.weight)
     block = model.blocks[3]
     stds = {
-        model.embedding.weight: 1 / 16,
+        model.embedding.weight: 1.0,
+        model.head.weight: 1 / 16,
         block.attention.query.weight: 1 / 16,
         block.attention.output.weight: 1 / 16 / 4,
         block.feed_forward.up.weight: 1 / 16,
@@ -169,7 +170,14 @@ def test_initial_weights_follow_the_seed_and_their_stated_sizes():
     for weight, std in stds.items():
         assert weight.std().item() == pytest.approx(std, rel=0.02)
     assert (block.attention_norm.weight == 1).all()
-    # A head of zeros: every token equally likely.
-    ids = torch.randint(800, (2, 8))
-    loss = torch.nn.functional.cross_entropy(model(ids).flatten(0, 1), ids.flatten())
-    assert loss.item() == pytest.approx(math.log(800), rel=1e-6)
+    # Logits of variance 1: the first loss is half a nat above that of a uniform guess.
+    for instance in (model, tied_model(config)):
+        ids, targets = random_ids(32, 8), random_ids(256, seed=1)
+        loss = torch.nn.functional.cross_entropy(instance(ids).flatten(0, 1), targets)
+        assert loss.item() == pytest.approx(math.log(800) + 0.5, abs=0.2)
+
+
+def tied_model(config: ModelConfig) -> Transformer:
+    model = Transformer(replace(config, tied_embeddings=True))
+    initialise(model, 0)
+    return model

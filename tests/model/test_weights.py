@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tiny_models import CONFIG, random_ids, random_model
 
 from lmfast.errors import CheckpointError, FileError, MissingFileError
 from lmfast.model import Transformer, load_model
 from lmfast.model.weights import load_weights, save_config, save_weights
+from tiny_models import CONFIG, random_ids, random_model
 
 
 @pytest.fixture

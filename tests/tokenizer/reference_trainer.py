@@ -1,9 +1,9 @@
 """BPE training as its definition reads: count every pair, merge the best one, start again."""
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
 
 import regex
 from tokenizers.pre_tokenizers import ByteLevel
@@ -27,8 +27,9 @@ def _order(tie_break: str) -> Callable[[Pair, dict[bytes, int]], object]:
     """What is greatest for the pair that merges first."""
     if tie_break == "lexicographic":
         return lambda pair, ids: pair
-    place = _hugging_face_place if tie_break == "huggingface" else int
-    places = [place(byte) for byte in range(256)]
+    places = [
+        byte if tie_break == "smallest_id" else _hugging_face_place(byte) for byte in range(256)
+    ]
 
     def order(pair: Pair, ids: dict[bytes, int]) -> tuple[int, int]:
         left, right = (places[ids[part]] if ids[part] < 256 else ids[part] for part in pair)
@@ -66,7 +67,7 @@ def merges(
     while len(found) < number:
         pairs: Counter[Pair] = Counter()
         for word, parts in words.items():
-            for pair in pairwise(parts):
+            for pair in itertools.pairwise(parts):
                 if max_token_bytes is None or len(pair[0] + pair[1]) <= max_token_bytes:
                     pairs[pair] += counts[word]
         if not pairs or max(pairs.values()) < min_frequency:

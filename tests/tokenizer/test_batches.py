@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from conftest import Trained
 from tokenizer_texts import AWKWARD, MULTILINGUAL
 
 import lmfast
+from conftest import Trained
 
 DOCUMENTS = [*AWKWARD, *MULTILINGUAL.splitlines(keepends=True), "", MULTILINGUAL * 30, b"\xff\xfe"]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import tokenizers
-from conftest import Trained
 from tokenizer_texts import END_OF_TEXT, MULTILINGUAL
 
 import lmfast
+from conftest import Trained
 from lmfast.errors import ConfigError, FileError, MissingFileError, VocabularyError
 
 FORMATS = ["huggingface", "tiktoken", "gpt2"]

@@ -4,7 +4,6 @@ from itertools import cycle
 
 import pytest
 import tiktoken
-from conftest import KINDS, SCHEMES, Trained
 from hypothesis import given, settings
 from tokenizer_texts import AWKWARD, END_OF_TEXT, MULTILINGUAL, library_files, ordinary_text
 from tokenizers import Regex
@@ -12,6 +11,7 @@ from tokenizers.pre_tokenizers import Split
 from transformers import PreTrainedTokenizerFast
 
 import lmfast
+from conftest import KINDS, SCHEMES, Trained
 
 
 def assert_as_peers(trained: Trained, text: str) -> None:

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from conftest import Trained
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizer_texts import any_text
 
 import lmfast
+from conftest import Trained
 from lmfast.errors import TextError
 
 

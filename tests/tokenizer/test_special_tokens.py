@@ -5,11 +5,11 @@ from itertools import combinations
 import pytest
 import tiktoken
 import tokenizers
-from conftest import in_tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lmfast
+from conftest import in_tiktoken
 from lmfast.errors import SpecialTokenError, VocabularyError
 
 SPECIAL = {"<|a|>": 300, "<|b|>": 301, "\n\n": 302, "é§": 305}

@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from textwrap import dedent, indent
 
 import pytest
-from conftest import Trained
 from tokenizer_texts import MULTILINGUAL
 
 import lmfast
+from conftest import Trained
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))

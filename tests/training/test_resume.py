@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny_runs import MODEL, write_corpus
 
 from lmfast.config import DataConfig, RunConfig, ScheduleConfig, to_toml
 from lmfast.errors import CheckpointError, MismatchError
 from lmfast.training import Trainer, read_metrics
 from lmfast.training import checkpoint as checkpoint_module
+from tiny_runs import MODEL, write_corpus
 
 TIMINGS = {"seconds", "tokens_per_second", "data_wait_seconds"}
 

@@ -7,7 +7,7 @@ from lmfast.accounting.architecture import as_architecture
 from lmfast.accounting.checkpointing import Checkpointing, parse_checkpointing
 from lmfast.accounting.parallelism import Parallelism
 from lmfast.accounting.parameters import count_matmul_parameters
-from lmfast.accounting.quantity import Quantity, total
+from lmfast.accounting.quantity import Page, Quantity, total
 from lmfast.accounting.recipes import Recipe, find_recipe
 from lmfast.accounting.saved import (
     FP32,
@@ -29,7 +29,7 @@ CONVENTION = "tensors autograd saves, each storage once, parameters and buffers 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActivationEstimate:
+class ActivationEstimate(Page):
     """What one micro-batch leaves behind for its backward pass."""
 
     saved: Quantity
@@ -38,6 +38,10 @@ class ActivationEstimate:
     """What the backward pass computes again for one checkpoint, and holds besides."""
     block: tuple[SavedTensor, ...]
     """The table of what one block saves when nothing is computed again."""
+
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The lines of the page, in order."""
+        return self.saved, self.in_flight
 
     def to_dict(self) -> dict[str, Any]:
         """The estimate for JSON, bytes under named keys."""
@@ -59,6 +63,7 @@ def estimate_activations(
     checkpointing: str | Checkpointing = "none",
     *,
     attention: Attention = "sdpa",
+    compiled: bool = False,
     parallelism: Parallelism = ALONE,
 ) -> ActivationEstimate:
     """The bytes that autograd saves for one micro-batch.
@@ -70,6 +75,7 @@ def estimate_activations(
         recipe: A precision recipe, by name or whole.
         checkpointing: ``none``, ``selective``, ``full``, ``every-K`` or ``first-K``.
         attention: ``sdpa`` (a fused kernel, no square of scores) or ``explicit``.
+        compiled: Whether the model runs through ``torch.compile``.
         parallelism: How the job is spread; the bytes are those of one device.
 
     Returns:
@@ -79,7 +85,9 @@ def estimate_activations(
     Raises:
         ConfigError: A recipe or policy that does not exist, or a size that is not positive.
     """
-    run = plan_pass(model, micro_batch_size, context_length, recipe, attention, parallelism)
+    run = plan_pass(
+        model, micro_batch_size, context_length, recipe, attention, compiled, parallelism
+    )
     policy = parse_checkpointing(checkpointing)
     layers = run.shape.n_layer
     block = block_tensors(run)
@@ -95,7 +103,8 @@ def estimate_activations(
         said = f"{groups} checkpoints · {entry:,} B"
         said += f" + {open_blocks} blocks · {whole:,} B" if open_blocks else ""
         # A norm that computes in the stream's own width saves the checkpoint itself.
-        shared = entry if run.recipe.residual == FP32 or run.shape.norm == "layernorm" else 0
+        own_width = run.recipe.residual == FP32 or run.shape.norm == "layernorm" or run.compiled
+        shared = entry if own_width else 0
         again = min(policy.blocks, layers) * whole - shared
     return ActivationEstimate(
         saved=_saved(run, policy, kept, said), in_flight=_in_flight(run, policy, again), block=block
@@ -108,6 +117,7 @@ def plan_pass(
     context_length: int | None,
     recipe: str | Recipe,
     attention: Attention,
+    compiled: bool,
     parallelism: Parallelism,
 ) -> Pass:
     """The micro-batch that the arguments describe, checked."""
@@ -122,6 +132,7 @@ def plan_pass(
         batch=micro_batch_size,
         length=length,
         attention=attention,
+        compiled=compiled,
         parallelism=parallelism,
     )
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from lmfast.accounting.quantity import Quantity
+from lmfast.accounting.quantity import Page, Quantity
 from lmfast.config.checks import require, require_positive
 
 TOKENS_PER_PARAMETER = 20
@@ -50,12 +50,16 @@ CHINCHILLA = ScalingLaw(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComputeSplit:
+class ComputeSplit(Page):
     """Parameters and tokens that spend a budget."""
 
     flops: float
     parameters: Quantity
     tokens: Quantity
+
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The lines of the page, in order."""
+        return self.parameters, self.tokens
 
     @property
     def tokens_per_parameter(self) -> float:

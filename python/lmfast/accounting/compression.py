@@ -31,3 +31,18 @@ def bits_per_byte(loss: float, compression: float | Quantity) -> Quantity:
         formula=f"{loss:.4g} nats / (ln 2 · {known:.4g} bytes per token)",
         convention="mean over scored tokens, bytes of the text they stand for",
     )
+
+
+def first_loss(vocab_size: int) -> Quantity:
+    """The loss before the first update, in nats per token.
+
+    Logits of a normal distribution with variance v make the mean of -ln softmax ln V + v/2; the
+    initial weights of ``lmfast.model`` make v = 1.
+    """
+    return Quantity(
+        name="first_loss",
+        value=math.log(vocab_size) + 0.5,
+        unit="nat/token",
+        formula=f"ln {vocab_size:,} + 1/2",
+        convention="independent normal logits of unit variance",
+    )

@@ -11,7 +11,7 @@ from lmfast.accounting.architecture import Architecture, as_architecture
 from lmfast.accounting.checkpointing import Checkpointing, parse_checkpointing
 from lmfast.accounting.matmuls import Matmul, forward_matmuls
 from lmfast.accounting.parameters import count_parameters
-from lmfast.accounting.quantity import Quantity, total
+from lmfast.accounting.quantity import Page, Quantity, total
 from lmfast.config import ModelConfig
 from lmfast.config.checks import require, require_positive
 
@@ -27,7 +27,7 @@ CONVENTIONS: dict[Convention, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlopCount:
+class FlopCount(Page):
     """FLOPs for one sequence; ``per_token`` divides by its length."""
 
     convention: Convention
@@ -40,6 +40,10 @@ class FlopCount:
     """What checkpointing computes again; part of ``training`` under ``hardware`` only."""
     training: Quantity
     """Forward and backward; what an MFU divides."""
+
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The lines of the page, in order."""
+        return self.training, self.per_token(self.forward), self.per_token()
 
     def per_token(self, quantity: Quantity | None = None) -> Quantity:
         """``quantity`` (by default ``training``) per token."""

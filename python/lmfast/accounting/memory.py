@@ -1,4 +1,7 @@
-"""Where memory goes in training: weights, gradients, optimizer, activations, logits."""
+"""Where memory goes in training: weights, gradients, optimizer, activations, logits.
+
+``estimate_memory`` has more arguments than is our habit: each is one setting of a run.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -8,7 +11,7 @@ from lmfast.accounting.activations import ALONE, estimate_activations, plan_pass
 from lmfast.accounting.checkpointing import Checkpointing
 from lmfast.accounting.parallelism import Parallelism
 from lmfast.accounting.parameters import count_matmul_parameters
-from lmfast.accounting.quantity import Quantity, total
+from lmfast.accounting.quantity import Page, Quantity, total
 from lmfast.accounting.recipes import Recipe
 from lmfast.accounting.saved import FP32, Attention, Pass
 from lmfast.config import ModelConfig
@@ -16,13 +19,17 @@ from lmfast.config.checks import require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryEstimate:
+class MemoryEstimate(Page):
     """Bytes on one device, by bucket, and the most that is held at one moment."""
 
     buckets: Quantity
     """All buckets, as if each were full at the same time."""
     peak: Quantity
     """The fullest of the moments in its parts."""
+
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The lines of the page, in order."""
+        return self.buckets, self.peak
 
     def with_fragmentation(self, share: float) -> "MemoryEstimate":
         """The estimate with a bucket for what the allocator holds and cannot hand out.
@@ -62,6 +69,7 @@ def estimate_memory(
     checkpointing: str | Checkpointing = "none",
     *,
     attention: Attention = "sdpa",
+    compiled: bool = False,
     grad_accum_steps: int = 1,
     parallelism: Parallelism = ALONE,
 ) -> MemoryEstimate:
@@ -74,6 +82,7 @@ def estimate_memory(
         recipe: A precision recipe; lmfast's trainer is ``fp32`` or ``amp-bf16``.
         checkpointing: ``none``, ``selective``, ``full``, ``every-K`` or ``first-K``.
         attention: ``sdpa`` (a fused kernel) or ``explicit``.
+        compiled: Whether the model runs through ``torch.compile``.
         grad_accum_steps: With more than one, gradients are held through the forward pass, too.
         parallelism: How the job is spread over devices.
 
@@ -85,7 +94,9 @@ def estimate_memory(
     Raises:
         ConfigError: A name that does not exist, or a size that is not positive or does not divide.
     """
-    run = plan_pass(model, micro_batch_size, context_length, recipe, attention, parallelism)
+    run = plan_pass(
+        model, micro_batch_size, context_length, recipe, attention, compiled, parallelism
+    )
     activations = estimate_activations(
         run.shape,
         run.batch,
@@ -93,6 +104,7 @@ def estimate_memory(
         run.recipe,
         checkpointing,
         attention=attention,
+        compiled=compiled,
         parallelism=parallelism,
     )
     state, cast, logits = _state(run), _cast_weights(run), _logits(run)

@@ -13,7 +13,7 @@ from lmfast.accounting.hardware import Device
 from lmfast.accounting.memory import MemoryEstimate, estimate_memory
 from lmfast.accounting.parallelism import Parallelism
 from lmfast.accounting.parameters import count_parameters
-from lmfast.accounting.quantity import Quantity
+from lmfast.accounting.quantity import Page, Quantity
 from lmfast.accounting.recipes import Recipe, find_recipe
 from lmfast.accounting.workload import model_workload
 from lmfast.config import ModelConfig
@@ -39,7 +39,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Page):
     """All that can be said of a job beforehand."""
 
     parameters: Quantity

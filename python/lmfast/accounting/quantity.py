@@ -5,11 +5,13 @@ It shows itself in a terminal (``rich``), in a notebook (``_repr_html_``) and as
 
 import html
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.tree import Tree
 
 SI_PREFIXES = ((1e24, "Y"), (1e21, "Z"), (1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"))
@@ -105,6 +107,24 @@ class Quantity:
             for depth, row in self.rows()
         ]
         return f"<table>{header}{''.join(cells)}</table>"
+
+
+class Page(ABC):
+    """Several quantities that belong together; shows them in a terminal and in a notebook."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The lines of the page, in order."""
+
+    def __rich__(self) -> "Group":
+        from rich.console import Group
+
+        return Group(*self.quantities())
+
+    def _repr_html_(self) -> str:
+        return "".join(quantity._repr_html_() for quantity in self.quantities())
 
 
 def total(

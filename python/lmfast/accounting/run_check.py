@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lmfast.accounting.compression import first_loss
 from lmfast.accounting.duration import training_time
 from lmfast.accounting.flops import check_6nd, count_flops
 from lmfast.accounting.hardware import Device
@@ -43,6 +44,16 @@ class Comparison:
             return None
         return self.measured / self.predicted
 
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison for JSON, all but its name."""
+        return {
+            "predicted": self.predicted,
+            "measured": self.measured,
+            "ratio": self.ratio,
+            "unit": self.unit,
+            "why": self.why,
+        }
+
     def __str__(self) -> str:
         ratio = f"{self.ratio:.3f}" if self.ratio is not None else "-"
         pair = f"{show(self.predicted, self.unit)} → {show(self.measured, self.unit)}"
@@ -66,16 +77,7 @@ class RunReport:
         """The report for JSON."""
         return {
             "run": self.run,
-            "comparisons": {
-                line.name: {
-                    "predicted": line.predicted,
-                    "measured": line.measured,
-                    "ratio": line.ratio,
-                    "unit": line.unit,
-                    "why": line.why,
-                }
-                for line in self.comparisons
-            },
+            "comparisons": {line.name: line.to_dict() for line in self.comparisons},
         }
 
 
@@ -125,9 +127,9 @@ def check_run(
             Comparison(
                 name="first_loss",
                 unit="nat/token",
-                predicted=math.log(config.model.vocab_size),
+                predicted=first_loss(config.model.vocab_size).value,
                 measured=measured.first_loss,
-                why="predicted: ln of the vocabulary size, every token as likely as any other",
+                why="predicted: ln of the vocabulary size, and 1/2 for logits of unit variance",
             ),
             Comparison(
                 name="bytes_per_token",

@@ -1,7 +1,8 @@
 """The table of tensors that autograd saves for the backward pass, operation by operation.
 
-It describes lmfast's own model run eagerly, and the same with explicit attention; tests compare
+It describes lmfast's own model, eager or compiled, with fused or explicit attention; tests compare
 it with what ``torch.autograd.graph.saved_tensors_hooks`` sees. Views of one storage count once.
+A compiled model computes again what is cheap: it keeps operands of products and what restores them.
 """
 
 import math
@@ -50,6 +51,7 @@ class Pass:
     batch: int
     length: int
     attention: Attention = "sdpa"
+    compiled: bool = False
     parallelism: Parallelism
 
     @property
@@ -123,6 +125,12 @@ def _norm(run: Pass, module: str) -> list[SavedTensor]:
             SavedTensor(module=module, name="norm input", elements=features, width=width),
             SavedTensor(module=module, name="mean and 1/std", elements=2 * run.tokens, width=FP32),
         ]
+    if run.compiled:
+        width = run.recipe.residual
+        return [
+            SavedTensor(module=module, name="norm input", elements=features, width=width),
+            SavedTensor(module=module, name="1/rms", elements=run.tokens, width=FP32),
+        ]
     return [
         SavedTensor(module=module, name="norm input", elements=features, width=FP32),
         SavedTensor(module=module, name="1/rms", elements=run.tokens, width=FP32),
@@ -133,8 +141,8 @@ def _norm(run: Pass, module: str) -> list[SavedTensor]:
 def _linear_input(
     run: Pass, module: str, name: str, width: int, readers: int, split: bool = False
 ) -> list[SavedTensor]:
-    """The input of linear layers: one tensor for all, but autocast casts it for each of them."""
-    wide = run.recipe.residual > run.recipe.compute
+    """The input of linear layers: one tensor for all, but eager autocast casts it for each."""
+    wide = run.recipe.residual > run.recipe.compute and not run.compiled
     return [
         SavedTensor(
             module=module,
@@ -151,10 +159,11 @@ def _qk_norm(run: Pass) -> list[SavedTensor]:
     rows = run.tokens * (run.shape.n_head + run.shape.n_kv_head)
     features = rows * run.shape.d_head
     cells = [
-        ("q and k before the norm", features, FP32),
+        ("q and k before the norm", features, run.recipe.compute if run.compiled else FP32),
         ("1/rms of q and k", rows, FP32),
-        ("normalised q and k", features, FP32),
     ]
+    if not run.compiled:
+        cells.append(("normalised q and k", features, FP32))
     if run.recipe.autocast:
         cells.append(("weights of q and k norm", 2 * run.shape.d_head, run.recipe.compute))
     return [
@@ -178,7 +187,12 @@ def _sdpa(run: Pass) -> list[SavedTensor]:
         _attention_row("v", tokens * shape.d_key, width),
         _attention_row("log-sum-exp of scores", tokens * shape.n_head, FP32, core=True),
         # Joining the heads copies; with one head it is a view, and the two rows are one.
-        _attention_row("mixed values", tokens * shape.d_query, width, core=shape.n_head > 1),
+        _attention_row(
+            "mixed values",
+            tokens * shape.d_query,
+            width,
+            core=shape.n_head > 1,
+        ),
     ]
     if shape.n_head > 1:
         rows.append(_attention_row("mixed values, heads joined", tokens * shape.d_query, width))
@@ -189,6 +203,8 @@ def _explicit(run: Pass) -> list[SavedTensor]:
     """Two products and a softmax; keys and values are repeated for the queries that share them."""
     shape, tokens, width = run.shape, run.tokens, run.recipe.compute
     square = run.batch * shape.n_head * run.length * run.length
+    if run.compiled:
+        return _compiled_explicit(run, square)
     return [
         _attention_row("q", tokens * shape.d_query, width),
         _attention_row("k, one per query head", tokens * shape.d_query, width),
@@ -199,12 +215,36 @@ def _explicit(run: Pass) -> list[SavedTensor]:
     ]
 
 
+def _compiled_explicit(run: Pass, square: int) -> list[SavedTensor]:
+    """Scores with the two numbers per row that restore their softmax, and gathered angles.
+
+    That is a softmax written out and angles looked up by position. torch's own softmax and a slice
+    of the table of angles do without the small rows, which are a thousandth of a block.
+    """
+    shape, tokens, width = run.shape, run.tokens, run.recipe.compute
+    rows = [
+        _attention_row("q", tokens * shape.d_query, width),
+        _attention_row("k, one per query head", tokens * shape.d_query, width),
+        _attention_row("v, one per query head", tokens * shape.d_query, width),
+        _attention_row("scores", square, width, core=True),
+        _attention_row("row maxima and row sums", 2 * tokens * shape.n_head, FP32, core=True),
+        _attention_row("mixed values", tokens * shape.d_query, width),
+    ]
+    if shape.positions == "rotary":
+        # A cosine and a sine per pair of features, once for q and once for k.
+        angles = 2 * run.length * shape.d_head
+        rows.append(SavedTensor(module="attention", name="angles", elements=angles, width=FP32))
+    return rows
+
+
 def _feed_forward(run: Pass) -> list[SavedTensor]:
     shape = run.shape
     gated = shape.feed_forward == "swiglu"
     name = "gate and up input" if gated else "up input"
     rows = _linear_input(run, "feed_forward", name, shape.d_model, readers=2 if gated else 1)
-    inner = ("gate", "silu(gate)", "up", "down input") if gated else ("up", "down input")
+    inner = ["gate", "silu(gate)", "up", "down input"] if gated else ["up", "down input"]
+    if gated and run.compiled:
+        inner.remove("silu(gate)")
     elements = run.tokens * shape.d_ff * shape.experts_per_token
     rows += [
         SavedTensor(

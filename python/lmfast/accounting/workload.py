@@ -8,7 +8,7 @@ from lmfast.accounting.architecture import Architecture, as_architecture
 from lmfast.accounting.hardware import Device
 from lmfast.accounting.matmuls import Matmul, forward_matmuls
 from lmfast.accounting.parameters import count_parameters
-from lmfast.accounting.quantity import Quantity
+from lmfast.accounting.quantity import Page, Quantity
 from lmfast.accounting.roofline import (
     Operation,
     Placed,
@@ -32,7 +32,7 @@ ADAMW_FLOPS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
+class Workload(Page):
     """The operations of one step on one device."""
 
     phase: Phase
@@ -41,6 +41,10 @@ class Workload:
     tokens: int
     """Tokens that a step adds or learns from."""
     operations: tuple[Placed, ...]
+
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The lines of the page, in order."""
+        return self.seconds, self.tokens_per_second
 
     @property
     def seconds(self) -> Quantity:

@@ -10,6 +10,8 @@ import typer
 
 from lmfast.cli.account import account_app
 from lmfast.cli.generate import generate
+from lmfast.cli.quickstart import quickstart
+from lmfast.cli.tokenizer import tokenizer_app
 from lmfast.cli.train import train
 from lmfast.errors import LmfastError
 
@@ -19,9 +21,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="From raw text to a trained language model, every cost known before and checked after.",
 )
-app.add_typer(account_app)
+app.command()(quickstart)
+app.add_typer(tokenizer_app)
 app.command()(train)
 app.command()(generate)
+app.add_typer(account_app)
 
 
 def main() -> NoReturn:

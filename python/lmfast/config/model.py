@@ -29,7 +29,7 @@ class ModelConfig:
     n_head: int = 12
     """Query heads."""
     n_kv_head: int = DERIVED
-    """Key and value heads; fewer than ``n_head`` is grouped-query attention. Default: ``n_head``."""
+    """Key and value heads; fewer than ``n_head`` is grouped-query attention. Default: as many."""
     d_head: int = DERIVED
     """Width of a head; even, since rotary positions turn pairs. Default: ``d_model / n_head``."""
     d_ff: int = DERIVED
@@ -55,13 +55,13 @@ class ModelConfig:
             rope_theta=self.rope_theta,
             norm_eps=self.norm_eps,
         )
-        if self.n_kv_head is None:
+        if self.n_kv_head is DERIVED:
             object.__setattr__(self, "n_kv_head", self.n_head)
-        if self.d_head is None:
+        if self.d_head is DERIVED:
             accepted = f"it must be a multiple of n_head = {self.n_head}, or give d_head"
             require(self.d_model % self.n_head == 0, "model.d_model", self.d_model, accepted)
             object.__setattr__(self, "d_head", self.d_model // self.n_head)
-        if self.d_ff is None:
+        if self.d_ff is DERIVED:
             blocks = -(-8 * self.d_model // (3 * D_FF_MULTIPLE))
             object.__setattr__(self, "d_ff", blocks * D_FF_MULTIPLE)
         require_positive("model", n_kv_head=self.n_kv_head, d_head=self.d_head, d_ff=self.d_ff)

@@ -49,7 +49,8 @@ def apply_overrides(table: Mapping[str, Any], overrides: Iterable[str]) -> dict[
         key, equals, text = override.partition("=")
         *parents, name = key.strip().split(".")
         if not equals or not name or not all(parents):
-            msg = f"cannot read the override {override!r}: it must be key=value, as in model.n_layer=4"
+            example = "it must be key=value, as in model.n_layer=4"
+            msg = f"cannot read the override {override!r}: {example}"
             raise ConfigError(msg)
         target = result
         for parent in parents:
@@ -72,7 +73,7 @@ def from_dict(cls: type[T], table: Mapping[str, Any], where: str = "") -> T:
     for key in table:
         if key not in fields:
             near = difflib.get_close_matches(key, fields, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(fields)}"
+            hint = f"did you mean {near[0]}?" if near else f"known settings: {', '.join(fields)}"
             msg = f"unknown setting {where}{key}; {hint}"
             raise ConfigError(msg)
     for name, field in fields.items():
@@ -116,8 +117,8 @@ def _toml_text(value: Any) -> str:  # noqa: ANN401 - any value of a settings dat
         return f"[{', '.join(map(_toml_text, value))}]"
     if isinstance(value, float):
         return repr(value)  # inf and nan as TOML spells them
-    # JSON's whole numbers, booleans and escaped strings are TOML's, too.
-    return json.dumps(value)
+    # JSON's whole numbers, booleans and strings are TOML's, too, but for one control character.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _toml_value(text: str) -> Any:  # noqa: ANN401 - whatever the text holds

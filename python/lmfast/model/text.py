@@ -4,16 +4,16 @@ import codecs
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from lmfast.errors import MismatchError
 from lmfast.model.generate import generate
 from lmfast.model.transformer import Transformer
 from lmfast.model.weights import load_model
-from lmfast.tokenizer import Tokenizer
+from lmfast.tokenizer import END_OF_TEXT, Tokenizer
 
 TOKENIZER_FILE = "tokenizer.json"
-DOCUMENT_SEPARATOR = "<|endoftext|>"
 
 
 def load_run(
@@ -58,7 +58,8 @@ def generate_text(
         ConfigError: A setting is out of range, or there is neither a prompt nor a separator.
     """
     specials = tokenizer.special_tokens
-    start = [specials[DOCUMENT_SEPARATOR]] if DOCUMENT_SEPARATOR in specials else []
+    start = [specials[END_OF_TEXT]] if END_OF_TEXT in specials else []
+    lengths = tokenizer.token_byte_lengths()
     tokens = generate(
         model,
         [*start, *tokenizer.encode_ordinary(prompt)],
@@ -66,8 +67,11 @@ def generate_text(
         temperature=temperature,
         top_p=top_p,
         seed=seed,
-        # Ids beyond the tokenizer exist where a vocabulary is padded; they stand for nothing.
-        stop={*specials.values(), *range(tokenizer.n_vocab, model.config.vocab_size)},
+        # Special tokens, gaps between ids, and the padding of a vocabulary stand for no text.
+        stop={
+            *np.flatnonzero(lengths == 0).tolist(),
+            *range(len(lengths), model.config.vocab_size),
+        },
     )
     return _decode(tokens, tokenizer)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from lmfast.accounting import count_flops
+from lmfast.accounting.hardware import device_of_torch
 from lmfast.config import RunConfig, to_dict
 from lmfast.corpus import Loader, TokenShards
 from lmfast.errors import DivergenceError, MismatchError
@@ -65,7 +66,8 @@ class Trainer:
     def __init__(self, config: RunConfig, *, peak_flops_per_second: float | None = None) -> None:
         """Open the data and build the model; nothing is written yet.
 
-        ``peak_flops_per_second`` is the ceiling of one device that MFU is measured against.
+        ``peak_flops_per_second`` is the ceiling of one device that MFU is measured against;
+        by default the vendor's dense peak of a GPU that ``lmfast.accounting`` knows, else unknown.
 
         Raises:
             MismatchError: Model, tokenizer and shards do not belong together.
@@ -86,7 +88,7 @@ class Trainer:
             self.evaluator = Evaluator(held_out, tokenizer.token_byte_lengths(), self.engine)
         self.folder = RunFolder(config)
         self.flops_per_token = float(count_flops(config.model).per_token().known())
-        self.peak_flops_per_second = peak_flops_per_second
+        self.peak_flops_per_second = peak_flops_per_second or _known_peak(self.engine)
         self.stopping = False
 
     def stop(self) -> None:
@@ -289,6 +291,13 @@ class _Run:
             mfu=self._mfu(rate) if rate else None,
             peak_memory_bytes=peak_memory_bytes(engine.device),
         )
+
+
+def _known_peak(engine: Engine) -> float | None:
+    if engine.device.type != "cuda":
+        return None
+    known = device_of_torch(torch.cuda.get_device_name(engine.device))
+    return known.dense.of(engine.precision) if known else None
 
 
 def _describe(device: torch.device) -> str:

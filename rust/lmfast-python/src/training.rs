@@ -56,6 +56,11 @@ impl PretokenCounts {
         detached(py, || Ok(self.lock().len()))
     }
 
+    #[getter]
+    fn text_bytes(&self, py: Python<'_>) -> PyResult<u64> {
+        detached(py, || Ok(self.lock().text_bytes()))
+    }
+
     fn add_texts(&self, py: Python<'_>, texts: Vec<Str>, threads: Count) -> PyResult<()> {
         let more = watched(py, None, |watch| {
             let texts: Vec<&str> = texts.iter().map(|text| &*text.0).collect();
@@ -87,9 +92,9 @@ impl PretokenCounts {
         max_token_bytes: Count,
         allow_fewer: bool,
         on_progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Tokenizer> {
+    ) -> PyResult<(Tokenizer, Vec<(u64, u64)>)> {
         let special_tokens = &self.counter.special_tokens;
-        let core = watched(py, on_progress.as_ref(), |watch| {
+        let (core, counts) = watched(py, on_progress.as_ref(), |watch| {
             let options = TrainOptions {
                 vocab_size: usize::try_from(vocab_size.0).unwrap_or(usize::MAX),
                 special_tokens: special_tokens.len(),
@@ -98,14 +103,15 @@ impl PretokenCounts {
                 max_token_bytes: max_token_bytes.0.map(NonZero::get),
                 allow_fewer,
             };
-            let merges = train(&self.lock(), &options, watch)?;
-            let merges: Vec<_> = merges.iter().map(|merge| (merge.left, merge.right)).collect();
+            let trained = train(&self.lock(), &options, watch)?;
+            let merges: Vec<_> = trained.iter().map(|merge| (merge.left, merge.right)).collect();
+            let counts: Vec<_> = trained.iter().map(|merge| (merge.count, merge.applied)).collect();
             let vocabulary = Vocabulary::from_training(&merges)?;
             let ids = vocabulary.len() as u32..;
             let special = special_tokens.iter().map(|(text, _)| text.to_owned()).zip(ids).collect();
             let pretokenizer = pretokenizer(self.counter.pretokenizer.pattern())?;
-            Core::new(vocabulary, SpecialTokens::new(special)?, pretokenizer)
+            Ok((Core::new(vocabulary, SpecialTokens::new(special)?, pretokenizer)?, counts))
         })?;
-        Ok(Tokenizer::new(core))
+        Ok((Tokenizer::new(core), counts))
     }
 }

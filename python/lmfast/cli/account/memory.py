@@ -17,6 +17,7 @@ from lmfast.accounting.fit import FrontierPoint, checkpointing_frontier, largest
 from lmfast.accounting.hardware import find_device
 from lmfast.accounting.kv_cache import kv_cache
 from lmfast.accounting.parallelism import Parallelism
+from lmfast.accounting.pictures import memory_picture, save_picture
 from lmfast.accounting.quantity import show
 from lmfast.accounting.saved import Attention
 from lmfast.cli.account.options import (
@@ -27,6 +28,7 @@ from lmfast.cli.account.options import (
     JsonOption,
     MaybeHardwareOption,
     ModelOption,
+    PictureOption,
     RecipeOption,
     SetOption,
     TensorOption,
@@ -59,6 +61,7 @@ def memory(
     hardware: MaybeHardwareOption = None,
     frontier: FrontierOption = False,
     explain: ExplainOption = False,
+    picture: PictureOption = None,
     set_: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -96,8 +99,9 @@ def memory(
         "kv_cache_bytes": cache.value,
     }
     pages: list[RenderableType] = [at_batch.buckets, at_batch.peak, per_parameter, cache]
+    limit = find_device(hardware).memory if hardware is not None else None
     if hardware is not None:
-        largest = largest_micro_batch(find_device(hardware).memory, estimate)
+        largest = largest_micro_batch(limit, estimate)
         data["largest_micro_batch"] = largest.value
         pages.append(largest)
     if frontier:
@@ -106,6 +110,9 @@ def memory(
         pages.append(_frontier_table(points))
     if explain:
         pages.append(saved_table(activations.block))
+    if picture is not None:
+        sizes = [batch * factor for factor in (1, 2, 4, 8)]
+        save_picture(memory_picture(estimate, sizes, limit=limit), picture)
     emit(as_json, data, *pages)
 
 

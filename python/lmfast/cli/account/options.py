@@ -1,5 +1,6 @@
 """The options that the subcommands share."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -52,3 +53,7 @@ ZeroOption = Annotated[
     int, typer.Option("--zero", help="ZeRO stage 0 to 3; 3 is FSDP. It shards over the replicas.")
 ]
 TensorOption = Annotated[int, typer.Option("--tensor", help="Devices that share every matrix.")]
+PictureOption = Annotated[
+    Path | None,
+    typer.Option("--picture", help="Also draw it, to a .png, .svg or .pdf; needs matplotlib."),
+]

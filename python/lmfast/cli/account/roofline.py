@@ -8,6 +8,7 @@ from rich.table import Table
 
 from lmfast.accounting import load_model_shape
 from lmfast.accounting.hardware import find_device
+from lmfast.accounting.pictures import roofline_picture, save_picture
 from lmfast.accounting.quantity import show
 from lmfast.accounting.roofline import Placed, matmul
 from lmfast.accounting.workload import Phase, Workload, decode_crossover, model_workload
@@ -18,6 +19,7 @@ from lmfast.cli.account.options import (
     HardwareOption,
     JsonOption,
     ModelOption,
+    PictureOption,
     SetOption,
 )
 from lmfast.cli.account.show import emit
@@ -37,6 +39,7 @@ def roofline(
     batch: BatchOption = 1,
     context_length: ContextOption = None,
     dtype: DtypeOption = "bf16",
+    picture: PictureOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say whether compute or memory bounds an operation, and by how much.
@@ -73,6 +76,8 @@ def roofline(
     ]
     if phase == "decode":
         pages.append(decode_crossover(device, dtype))
+    if picture is not None:
+        save_picture(roofline_picture(workload), picture)
     emit(as_json, workload.to_dict(), *pages)
 
 

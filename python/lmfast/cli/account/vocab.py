@@ -8,6 +8,7 @@ from rich.table import Table
 
 from lmfast.accounting import load_model_shape
 from lmfast.accounting.flops import Convention
+from lmfast.accounting.pictures import save_picture, vocabulary_picture
 from lmfast.accounting.quantity import show
 from lmfast.accounting.vocabulary import (
     VocabularyPlan,
@@ -15,7 +16,13 @@ from lmfast.accounting.vocabulary import (
     read_sweep,
     vocabulary_plan,
 )
-from lmfast.cli.account.options import ConventionOption, JsonOption, ModelOption, SetOption
+from lmfast.cli.account.options import (
+    ConventionOption,
+    JsonOption,
+    ModelOption,
+    PictureOption,
+    SetOption,
+)
 from lmfast.cli.account.show import emit
 
 
@@ -35,6 +42,7 @@ def vocab(
         str | None, typer.Option("--text", help="english or code: fail where compression is poor.")
     ] = None,
     convention: ConventionOption = "palm",
+    picture: PictureOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Weigh vocabulary sizes: shorter texts against a larger embedding and head.
@@ -49,7 +57,7 @@ def vocab(
     shape = load_model_shape(model, [*(set_ or ()), *(["vocab_size=1"] if model is None else [])])
     plan = vocabulary_plan(shape, points, context_bytes=context_bytes, convention=named)
     data = plan.to_dict()
-    pages = [f"{step}; {step.formula}" for step in plan.break_even()]
+    pages = [f"{step} {step.formula}" for step in plan.break_even()]
     pages.append(f"cheapest per byte: {plan.cheapest.vocab_size:,} tokens")
     if budget is not None:
         text_bytes = budget / plan.cheapest.flops_per_byte
@@ -59,6 +67,8 @@ def vocab(
         pages.append(f"{budget:.4g} FLOPs train on {text_bytes:.4g} bytes of text with it")
     if text is not None:
         pages.append(str(check_compression(plan.rows[-1].bytes_per_token, text)))
+    if picture is not None:
+        save_picture(vocabulary_picture(plan), picture)
     emit(as_json, data, _table(plan), *pages)
 
 

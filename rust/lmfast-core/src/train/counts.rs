@@ -59,6 +59,11 @@ impl PretokenCounts {
         self.table.iter().map(|counted| (counted.of(&self.bytes), counted.count))
     }
 
+    /// The bytes of the text that was counted.
+    pub fn text_bytes(&self) -> u64 {
+        self.iter().map(|(pretoken, count)| pretoken.len() as u64 * count).sum()
+    }
+
     /// The number of different pretokens.
     pub fn len(&self) -> usize {
         self.table.len()

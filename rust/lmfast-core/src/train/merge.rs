@@ -90,6 +90,8 @@ impl Side {
 
 impl Merger {
     /// Put `merged` in every place of `pair`, from left to right, and tell `pairs` what changed.
+    ///
+    /// Returns how often that was: less than the pair's count where its places overlap (`aaa`).
     pub(super) fn merge(
         &mut self,
         pair: &Pair,
@@ -97,8 +99,8 @@ impl Merger {
         words: &mut Words,
         pairs: &mut Pairs,
         ranking: &Ranking,
-    ) {
-        self.replace(pair, merged, words, ranking);
+    ) -> u64 {
+        let applied = self.replace(pair, merged, words, ranking);
         for &neighbour in &self.before.neighbours {
             let lost = self.before.changes[neighbour as usize].lost;
             pairs.subtract(neighbour, pair.left, lost);
@@ -113,9 +115,17 @@ impl Merger {
         for pair in gained {
             pairs.insert(pair, ranking);
         }
+        applied
     }
 
-    fn replace(&mut self, pair: &Pair, merged: TokenId, words: &mut Words, ranking: &Ranking) {
+    fn replace(
+        &mut self,
+        pair: &Pair,
+        merged: TokenId,
+        words: &mut Words,
+        ranking: &Ranking,
+    ) -> u64 {
+        let mut applied = 0;
         let (left_len, merged_len) = (ranking.token_len(pair.left), ranking.token_len(merged));
         let mut weights = Weights::default();
         for &place in &pair.places {
@@ -125,6 +135,7 @@ impl Merger {
                 continue;
             }
             let count = weights.at(words, place);
+            applied += count;
             let (before, after) = (words.at(start - 1), words.at(end));
             if before == merged {
                 // The merge just before took `left` for its right neighbour; it is gone now.
@@ -140,5 +151,6 @@ impl Merger {
             }
             words.join(start, middle, end, merged);
         }
+        applied
     }
 }

@@ -10,7 +10,7 @@ mod words;
 pub use count::Counter;
 pub use counts::PretokenCounts;
 use merge::Merger;
-use pairs::Pairs;
+use pairs::{Pair, Pairs};
 use tie_break::Ranking;
 pub use tie_break::TieBreak;
 use words::Words;
@@ -45,8 +45,10 @@ pub struct TrainedMerge {
     pub left: TokenId,
     /// The token on the right.
     pub right: TokenId,
-    /// Occurrences in the corpus.
+    /// Occurrences in the corpus, overlapping ones included.
     pub count: u64,
+    /// How often it merged: the tokens by which the corpus became shorter.
+    pub applied: u64,
 }
 
 /// Each time the pairs at hand are used up, those down to this part of the last count are sought.
@@ -80,8 +82,9 @@ pub fn train(
         while merges.len() < wanted {
             let Some(pair) = pairs.pop(&ranking) else { break };
             let merged = ranking.join(pair.left, pair.right);
-            merger.merge(&pair, merged, &mut words, &mut pairs, &ranking);
-            merges.push(TrainedMerge { left: pair.left, right: pair.right, count: pair.count });
+            let applied = merger.merge(&pair, merged, &mut words, &mut pairs, &ranking);
+            let Pair { left, right, count, .. } = pair;
+            merges.push(TrainedMerge { left, right, count, applied });
             watch.advance(1)?;
         }
     }

@@ -44,16 +44,18 @@ fn oracle(
         let Some(((left, right), count)) = best else { break };
         let merged = tokens.len() as TokenId;
         tokens.push([tokens[left as usize].clone(), tokens[right as usize].clone()].concat());
-        merges.push(TrainedMerge { left, right, count });
-        for (word, _) in &mut words {
+        let mut applied = 0;
+        for (word, times) in &mut words {
             let mut at = 0;
             while at + 1 < word.len() {
                 if word[at] == left && word[at + 1] == right {
                     word.splice(at..=at + 1, [merged]);
+                    applied += *times;
                 }
                 at += 1;
             }
         }
+        merges.push(TrainedMerge { left, right, count, applied });
     }
     merges
 }

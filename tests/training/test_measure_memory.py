@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 from test_engine import new_engine, random_batches
-from tiny_runs import MODEL
 
 from lmfast.accounting import estimate_activations
 from lmfast.training import measure_memory, peak_memory_bytes
+from tiny_runs import MODEL
 
 
 def test_exact_buckets_are_those_of_the_tensors():

@@ -1,0 +1,77 @@
+# What people and CI run. Each target does its own set-up, in .venv below this folder.
+
+PYTHON  ?= python3
+VENV    := .venv
+BIN     := $(VENV)/bin
+MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked
+RUST    := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
+
+.DEFAULT_GOAL := help
+
+.PHONY: demo
+demo: $(VENV)/train $(VENV)/built ## From text to a trained model: the quickstart on an embedded default
+	$(BIN)/lmfast quickstart
+
+.PHONY: test
+test: rust-test lint types layers pytest ## Everything that must pass before a change lands
+
+.PHONY: test-fast
+test-fast: $(VENV)/dev $(VENV)/built ## The tests that take seconds
+	$(BIN)/python -m pytest -m 'not slow'
+
+.PHONY: pytest
+pytest: $(VENV)/dev $(VENV)/built ## The Python tests
+	$(BIN)/python -m pytest
+
+.PHONY: rust-test
+rust-test: ## The tests of the Rust core
+	cargo test --locked -p lmfast-core
+
+.PHONY: lint
+lint: $(VENV)/dev ## Formatting and lints of both languages
+	cargo fmt --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+.PHONY: types
+types: $(VENV)/dev $(VENV)/built ## Strict types, and the stub against the extension
+	$(BIN)/mypy
+	$(BIN)/stubtest lmfast._lmfast --mypy-config-file pyproject.toml
+
+.PHONY: layers
+layers: $(VENV)/dev $(VENV)/built ## Who may import whom
+	$(BIN)/lint-imports
+
+.PHONY: format
+format: $(VENV)/dev ## Put every file into the house's format
+	cargo fmt
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: build
+build: $(VENV)/train $(VENV)/built ## The extension, optimised, importable from .venv
+
+.PHONY: clean
+clean: ## Remove what was built and installed here
+	rm -rf $(VENV) target
+
+.PHONY: help
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+# A virtual environment with the packages of an extra, made again when pyproject.toml changes. It
+# stands before $(VENV)/built wherever both are asked for: it builds, too.
+$(VENV)/train $(VENV)/dev: $(VENV)/%: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
+	$(MATURIN) --extras $*
+	touch $@ $(VENV)/built
+	test $* != dev || touch $(VENV)/train
+
+# The extension alone; the rest of the package is imported from python/ as it is.
+$(VENV)/built: $(RUST)
+	$(MATURIN) --skip-install
+	touch $@
+
+.NOTPARALLEL:

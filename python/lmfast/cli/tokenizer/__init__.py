@@ -1,0 +1,15 @@
+"""``lmfast tokenizer``: train, encode, decode, look inside; one module per subcommand."""
+
+import typer
+
+from lmfast.cli.tokenizer import decode, encode, inspect, train
+
+tokenizer_app = typer.Typer(
+    name="tokenizer",
+    no_args_is_help=True,
+    help="Train byte-level BPE, encode text to ids and corpora to shards, decode, look inside.",
+)
+tokenizer_app.command("train")(train.train)
+tokenizer_app.command("encode")(encode.encode)
+tokenizer_app.command("decode")(decode.decode)
+tokenizer_app.command("inspect")(inspect.inspect)

@@ -1,0 +1,122 @@
+"""``lmfast tokenizer encode``."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lmfast.cli.tokenizer.options import (
+    FilePretokenizerOption,
+    FileSpecialOption,
+    JsonOption,
+    ThreadsOption,
+    TokenizerArgument,
+    load_tokenizer,
+)
+from lmfast.corpus import TokenShards, prepare
+from lmfast.errors import ConfigError
+from lmfast.progress import bytes_bar, plain_bytes
+from lmfast.tokenizer import END_OF_TEXT, Tokenizer
+
+
+def encode(
+    tokenizer: TokenizerArgument,
+    sources: Annotated[
+        list[Path] | None, typer.Argument(help="With --out: text files or folders to encode.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of shards to make from the sources.")
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option("--text", help="Text to encode; without it, standard input.")
+    ] = None,
+    allow_special: Annotated[
+        bool, typer.Option("--allow-special", help="Special tokens in the text become their ids.")
+    ] = False,
+    held_out_one_in: Annotated[
+        int | None,
+        typer.Option(
+            "--held-out-one-in", help="Keep one document in so many from training.", min=1
+        ),
+    ] = None,
+    separator: Annotated[
+        str, typer.Option("--separator", help="The special token that ends a document.")
+    ] = END_OF_TEXT,
+    max_document_bytes: Annotated[
+        int | None,
+        typer.Option("--max-document-bytes", help="Cut longer documents at a line end.", min=1),
+    ] = None,
+    shard_tokens: Annotated[
+        int, typer.Option("--shard-tokens", help="Tokens that fill a shard.", min=1)
+    ] = 1 << 27,
+    threads: ThreadsOption = None,
+    pretokenizer: FilePretokenizerOption = None,
+    special: FileSpecialOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Encode a corpus to token shards, or a text to ids.
+
+    lmfast tokenizer encode books.json books.txt.zst --out shards --held-out-one-in 100
+
+    lmfast tokenizer encode books.json --text "Call me Ishmael."
+
+    Shards are flat uint16 or uint32 files that numpy.memmap opens, with a manifest beside them;
+    'lmfast train' reads them.
+    """
+    loaded = load_tokenizer(tokenizer, pretokenizer, special)
+    if out is None:
+        if sources:
+            msg = f"encoding {sources[0]} needs --out, the folder of shards to make"
+            raise ConfigError(msg)
+        _print_ids(loaded, text, allow_special, as_json)
+        return
+    if text is not None or not sources:
+        msg = "--out takes sources, files or folders, to make shards from"
+        raise ConfigError(msg)
+    begin = time.perf_counter()
+    with bytes_bar("encoding", plain_bytes(sources)) as on_bytes:
+        prepared = prepare(
+            sources,
+            loaded,
+            out,
+            held_out_one_in=held_out_one_in,
+            separator=separator,
+            max_document_bytes=max_document_bytes,
+            shard_tokens=shard_tokens,
+            threads=threads,
+            on_bytes=on_bytes,
+        )
+    seconds = time.perf_counter() - begin
+    folders = [shards for shards in (prepared.train, prepared.held_out) if shards is not None]
+    if as_json:
+        result = {"folders": [_totals(shards) for shards in folders], "seconds": seconds}
+        print(json.dumps(result, indent=1))
+        return
+    for shards in folders:
+        print(
+            f"{shards.path}: {shards.documents:,} documents, {shards.bytes:,} bytes, "
+            f"{shards.tokens:,} tokens",
+            file=sys.stderr,
+        )
+
+
+def _print_ids(tokenizer: Tokenizer, text: str | None, allow_special: bool, as_json: bool) -> None:
+    data = text if text is not None else sys.stdin.buffer.read()
+    allowed = tokenizer.special_tokens.keys() if allow_special else ()
+    ids = tokenizer.encode(data, allowed_special=allowed, disallowed_special=())
+    if as_json:
+        print(json.dumps({"ids": ids}))
+    else:
+        print(*ids)
+
+
+def _totals(shards: TokenShards) -> dict[str, str | int]:
+    return {
+        "folder": str(shards.path),
+        "documents": shards.documents,
+        "bytes": shards.bytes,
+        "tokens": shards.tokens,
+    }

@@ -1,0 +1,80 @@
+"""``lmfast tokenizer inspect``."""
+
+import json
+from typing import Annotated, Any
+
+import rich
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from lmfast.cli.tokenizer.options import (
+    FilePretokenizerOption,
+    FileSpecialOption,
+    JsonOption,
+    TokenizerArgument,
+    load_tokenizer,
+)
+from lmfast.tokenizer import Tokenizer
+
+
+def inspect(
+    tokenizer: TokenizerArgument,
+    longest: Annotated[
+        int, typer.Option("--longest", help="How many of the longest tokens to show.", min=0)
+    ] = 10,
+    text: Annotated[
+        str | None, typer.Option("--text", help="Show how this text is cut into tokens.")
+    ] = None,
+    pretokenizer: FilePretokenizerOption = None,
+    special: FileSpecialOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what is in a tokenizer, and how it cuts a text.
+
+    lmfast tokenizer inspect books.json --text "Call me Ishmael."
+
+    The identity is a hash of all that decides which ids a text gets; shards and checkpoints carry
+    it, so that a tokenizer that does not belong to them is refused.
+    """
+    loaded = load_tokenizer(tokenizer, pretokenizer, special)
+    facts = _facts(loaded, longest)
+    if text is not None:
+        facts["tokens"] = [
+            {"id": token_id, "token": _shown(loaded.token_bytes(token_id))}
+            for token_id in loaded.encode_ordinary(text)
+        ]
+    if as_json:
+        print(json.dumps(facts, indent=1, ensure_ascii=False))
+        return
+    table = Table(show_header=False, box=None)
+    for key, value in facts.items():
+        table.add_row(key, _in_a_line(value) if key == "tokens" else Text(str(value)))
+    rich.print(table)
+
+
+def _in_a_line(tokens: list[dict[str, Any]]) -> Text:
+    """Each token with its id behind it; what is text is never read as markup."""
+    line = Text()
+    for token in tokens:
+        line.append(token["token"]).append(f"{token['id']} ", style="dim")
+    return line
+
+
+def _facts(tokenizer: Tokenizer, longest: int) -> dict[str, Any]:
+    tokens = sorted(tokenizer.mergeable_ranks, key=lambda token: (-len(token), token))
+    return {
+        "n_vocab": tokenizer.n_vocab,
+        "merges": len(tokenizer.merges),
+        "pretokenizer": tokenizer.pretokenizer or "none",
+        "pattern": tokenizer.pattern,
+        "special_tokens": tokenizer.special_tokens,
+        "identity": tokenizer.identity,
+        "longest_tokens": [_shown(token) for token in tokens[:longest]],
+    }
+
+
+def _shown(token: bytes) -> str:
+    """A token as Python would write it, without the quotes."""
+    text = token.decode("utf-8", "backslashreplace")
+    return text.encode("unicode_escape").decode() if not text.isprintable() else text

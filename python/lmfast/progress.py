@@ -1,0 +1,61 @@
+"""A moving bar on a terminal, nothing elsewhere; always on stderr."""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+Report = Callable[[int], None]
+
+
+@contextlib.contextmanager
+def bytes_bar(what: str, total: int | None) -> Iterator[Report]:
+    """A bar over ``total`` bytes, with rate and remaining time; yields what reports bytes done."""
+    with _bar(what, total, DownloadColumn(), TransferSpeedColumn()) as report:
+        yield report
+
+
+@contextlib.contextmanager
+def count_bar(what: str, total: int) -> Iterator[Report]:
+    """A bar over ``total`` things; yields what reports how many are done."""
+    with _bar(what, total, MofNCompleteColumn()) as report:
+        yield report
+
+
+@contextlib.contextmanager
+def _bar(what: str, total: int | None, *columns: ProgressColumn) -> Iterator[Report]:
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        *columns,
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def plain_bytes(paths: Iterable[str | Path]) -> int | None:
+    """The bytes that reading ``paths`` comes to; None where one is compressed or not there."""
+    total = 0
+    for path in map(Path, paths):
+        files = (file for file in path.rglob("*")) if path.is_dir() else iter([path])
+        for file in files:
+            if file.suffix in (".gz", ".zst") or not file.exists():
+                return None
+            total += file.stat().st_size if file.is_file() else 0
+    return total

@@ -1,0 +1,101 @@
+import json
+
+import pytest
+
+from lmfast import Tokenizer
+from lmfast.corpus import TokenShards
+
+TEXT = "".join(f"the cat {n} sat on the mat\n<|endoftext|>" for n in range(40))
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text(TEXT)
+    return str(path)
+
+
+@pytest.fixture
+def trained(lmfast, corpus, tmp_path):
+    out = str(tmp_path / "tokenizer.json")
+    code, _, stderr = lmfast("tokenizer", "train", corpus, "--vocab-size", "280", "--out", out)
+    assert code == 0, stderr
+    assert "280 tokens from" in stderr
+    return out
+
+
+def test_a_corpus_goes_to_shards_and_back(lmfast, trained, corpus, tmp_path):
+    out = str(tmp_path / "shards")
+    code, stdout, stderr = lmfast(
+        *("tokenizer", "encode", trained, corpus, "--out", out, "--held-out-one-in", "4", "--json")
+    )
+    assert code == 0, stderr
+    folders = json.loads(stdout)["folders"]
+    assert sum(folder["documents"] for folder in folders) == 40
+    assert sum(folder["bytes"] for folder in folders) == len(TEXT) - 40 * len("<|endoftext|>")
+    TokenShards.open(f"{out}/held_out", verify=True)
+
+    code, stdout, _ = lmfast("tokenizer", "decode", trained, "--shards", f"{out}/train")
+    assert (code, stdout) == (0, "the cat 0 sat on the mat\n<|endoftext|>")
+
+
+def test_text_goes_to_ids_and_back(lmfast, trained):
+    code, stdout, _ = lmfast("tokenizer", "encode", trained, "--text", "the mat<|endoftext|>")
+    assert code == 0
+    ids = [int(word) for word in stdout.split()]
+    assert ids == Tokenizer.load(trained).encode_ordinary("the mat<|endoftext|>")
+    code, stdout, _ = lmfast("tokenizer", "decode", trained, *map(str, ids))
+    assert (code, stdout) == (0, "the mat<|endoftext|>")
+
+    arguments = ("tokenizer", "encode", trained, "--text", "<|endoftext|>")
+    code, stdout, _ = lmfast(*arguments, "--allow-special", "--json")
+    assert json.loads(stdout) == {"ids": [279]}
+
+
+def test_inspect_shows_what_is_inside(lmfast, trained):
+    arguments = ("tokenizer", "inspect", trained, "--text", "[the] mat")
+    code, stdout, _ = lmfast(*arguments, "--json")
+    assert code == 0
+    facts = json.loads(stdout)
+    assert facts["n_vocab"] == 280
+    assert facts["identity"] == Tokenizer.load(trained).identity
+    assert "".join(token["token"] for token in facts["tokens"]) == "[the] mat"
+    code, stdout, _ = lmfast(*arguments)
+    assert code == 0
+    assert facts["identity"][:40] in stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "missing.txt"], "there is no such file"),
+        (["train", "CORPUS", "--vocab-size", "200"], "257 at least"),
+        (["train", "CORPUS", "--vocab-size", "90000"], "cannot fill a vocabulary"),
+        (["train", "CORPUS", "--pretokenizer", "(", "--vocab-size", "280"], "cannot compile"),
+        (["encode", "TOKENIZER", "CORPUS"], "needs --out"),
+        (["encode", "TOKENIZER", "--out", "x"], "--out takes sources"),
+        (["encode", "missing.json", "--text", "a"], "there is no such file"),
+        (["encode", "CORPUS", "--text", "a"], "no tokenizer.json"),
+        (["decode", "TOKENIZER", "280"], "vocabulary ends at 279"),
+        (["decode", "TOKENIZER", "--shards", "missing"], "missing"),
+        (["inspect", "TOKENIZER", "--pretokenizer", "gpt2"], "holds its own pretokenizer"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    lmfast, trained, corpus, tmp_path, monkeypatch, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    named = {"CORPUS": corpus, "TOKENIZER": trained}
+    code, stdout, stderr = lmfast("tokenizer", *(named.get(word, word) for word in arguments))
+    assert (code, stdout) == (2, "")
+    assert stderr.startswith("error: ")
+    assert stderr.count("\n") == 1
+    assert message in stderr
+
+
+def test_invalid_utf8_is_named_by_file_and_byte(lmfast, tmp_path):
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"good\xff")
+    code, _, stderr = lmfast("tokenizer", "train", str(path), "--vocab-size", "300")
+    assert code == 2
+    assert f"{path} is not UTF-8: invalid at byte 4" in stderr
