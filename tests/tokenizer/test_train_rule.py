@@ -21,7 +21,7 @@ documents = st.lists(
 ).filter(lambda texts: any(texts))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     texts=documents,
     pretokenizer=st.sampled_from(["gpt2", "cl100k", "o200k", "llama3", None]),

@@ -1,7 +1,5 @@
 """Texts to encode: what people write, and what breaks tokenizers."""
 
-# ruff: noqa: RUF001  (characters that look like others are what is tested)
-
 import random
 import sysconfig
 from functools import cache
