@@ -69,11 +69,8 @@ def train_bpe(
         sources = [sources]
     if isinstance(sources, Sequence):
         counts.add_files(expand_sources(sources), threads, on_bytes)
-    elif not isinstance(sources, Iterable):
-        msg = f"sources must be paths or an iterator of str, not {type(sources).__name__}"
-        raise InputTypeError(msg)
     else:
-        for batch in _batches(iter(sources)):
+        for batch in _batches(sources):
             counts.add_texts(batch, threads)
     core, merges = counts.train(
         vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, on_merges
@@ -86,7 +83,10 @@ def train_bpe(
     return Tokenizer(core, record)
 
 
-def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
+def _batches(texts: object) -> Iterator[list[str]]:
+    if not isinstance(texts, Iterable):
+        msg = f"sources must be paths or an iterator of str, not {type(texts).__name__}"
+        raise InputTypeError(msg)
     batch: list[str] = []
     characters = 0
     for text in texts:

@@ -115,7 +115,7 @@ class Tokenizer:
                 raise VocabularyError(msg)
             return loaded
         if file.suffix == ".tiktoken":
-            ids = {} if special_tokens is None else special_tokens
+            ids = _with_ids(special_tokens, file)
             return cls(_Core.load_tiktoken(file, _named(pretokenizer, file), ids))
         if pretokenizer is not None or special_tokens is not None:
             msg = f"{file} holds its own pretokenizer and special tokens; load it without them"
@@ -350,3 +350,15 @@ def _named(pretokenizer: str | None, path: Path) -> str | None:
         )
         raise VocabularyError(msg)
     return pretokenizer_argument(pretokenizer)
+
+
+def _with_ids(
+    special_tokens: Mapping[str, int] | Sequence[str] | None, path: Path
+) -> Mapping[str, int]:
+    if special_tokens is None:
+        return {}
+    if not isinstance(special_tokens, Mapping):
+        found = type(special_tokens).__name__
+        msg = f"{path} holds no special tokens: special_tokens must be a dict of ids, not {found}"
+        raise InputTypeError(msg)
+    return special_tokens

@@ -21,7 +21,7 @@ def assert_as_peers(trained: Trained, text: str) -> None:
         assert trained.tiktoken.encode_ordinary(text) == ids
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(text=ordinary_text())
 def test_random_and_awkward_text(all_trained: dict[str, Trained], text: str) -> None:
     for trained in all_trained.values():

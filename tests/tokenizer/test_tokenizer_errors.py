@@ -163,7 +163,7 @@ def test_a_value_that_is_not_accepted(name: str) -> None:
 VOCABULARIES: dict[str, tuple[Callable[[], object], str]] = {
     "too small": (lambda: train(vocab_size=255), "256 at least"),
     "too small for special tokens": (
-        lambda: train(vocab_size=258, special_tokens=["a", "b", "c"]),
+        lambda: train(vocab_size=258, special_tokens=["<a>", "<b>", "<c>"]),
         "259 at least",
     ),
     "0": (lambda: train(vocab_size=0), "256 at least"),
