@@ -31,9 +31,12 @@ impl PretokenCounts {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, more: Counts) {
-        let mut counts = self.lock();
-        *counts = std::mem::take(&mut *counts).merged_with(more);
+    fn add(&self, py: Python<'_>, more: Counts) -> PyResult<()> {
+        detached(py, || {
+            let mut counts = self.lock();
+            *counts = std::mem::take(&mut *counts).merged_with(more);
+            Ok(())
+        })
     }
 }
 
@@ -66,7 +69,7 @@ impl PretokenCounts {
             let texts: Vec<&str> = texts.iter().map(|text| &*text.0).collect();
             self.counter.count_texts(&texts, threads.0, watch)
         })?;
-        detached(py, || Ok(self.add(more)))
+        self.add(py, more)
     }
 
     fn add_files(
@@ -79,7 +82,7 @@ impl PretokenCounts {
         let more = watched(py, on_progress.as_ref(), |watch| {
             self.counter.count_files(&files.0, threads.0, watch)
         })?;
-        detached(py, || Ok(self.add(more)))
+        self.add(py, more)
     }
 
     #[expect(clippy::too_many_arguments, reason = "one for each option of training")]

@@ -73,7 +73,9 @@ fn options(merges: usize, tie_break: TieBreak, max_token_bytes: Option<usize>) -
 
 fn count(corpus: &[(Vec<u8>, u64)]) -> PretokenCounts {
     let mut counts = PretokenCounts::default();
-    corpus.iter().for_each(|(word, times)| counts.add(word, *times));
+    for (word, times) in corpus {
+        counts.add(word, *times);
+    }
     counts
 }
 
