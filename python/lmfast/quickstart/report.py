@@ -52,9 +52,9 @@ class Report:
             shown = f"{value:,}" if isinstance(value, int) else f"{value}"
             facts.add_row(key.replace("_", " "), Text(shown, overflow="fold"))
         table = Table(box=box.SIMPLE_HEAD)
-        table.add_column("")
-        for column in ("predicted", "measured", "measured / predicted"):
-            table.add_column(column, justify="right")
+        table.add_column("", no_wrap=True)
+        for column in ("predicted", "measured", "ratio"):
+            table.add_column(column, justify="right", no_wrap=True)
         for line in self.comparisons:
             pair = (show(value, line.unit) for value in (line.predicted, line.measured))
             ratio = "" if line.ratio is None else f"{line.ratio:.3f}"
