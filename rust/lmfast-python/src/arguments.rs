@@ -285,11 +285,12 @@ impl<'py> FromPyObject<'_, 'py> for Count {
         if object.is_none() {
             return Ok(Self(None));
         }
-        let Whole(number) = Whole::extract(object)?;
+        let number = Whole::extract(object).map_or(0, |Whole(number)| number);
         // Beyond what fits there is no difference to the greatest count that does.
         let count = NonZero::new(usize::try_from(number).unwrap_or(usize::MAX));
         if count.is_none() {
-            let message = "a count must be None or a whole number from 1 on, not 0";
+            let message =
+                format!("a count must be None or a whole number from 1 on, not {}", *object);
             return Err(raise(object.py(), "ConfigError", message));
         }
         Ok(Self(count))
