@@ -50,12 +50,14 @@ def _bar(what: str, total: int | None, *columns: ProgressColumn) -> Iterator[Rep
 
 
 def plain_bytes(paths: Iterable[str | Path]) -> int | None:
-    """The bytes that reading ``paths`` comes to; None where one is compressed or not there."""
+    """The bytes that reading ``paths`` comes to; None where it cannot be told."""
     total = 0
-    for path in map(Path, paths):
-        files = (file for file in path.rglob("*")) if path.is_dir() else iter([path])
-        for file in files:
-            if file.suffix in (".gz", ".zst") or not file.exists():
-                return None
-            total += file.stat().st_size if file.is_file() else 0
+    try:
+        for path in map(Path, paths):
+            for file in path.rglob("*") if path.is_dir() else [path]:
+                if file.suffix in (".gz", ".zst") or not file.exists():
+                    return None
+                total += file.stat().st_size if file.is_file() else 0
+    except OSError:
+        return None  # reading will say what is wrong
     return total

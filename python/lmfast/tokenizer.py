@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmfast._lmfast import Tokenizer as _Core
-from lmfast.errors import ConfigError, InputTypeError, TextError, VocabularyError
+from lmfast.errors import ConfigError, FileError, InputTypeError, TextError, VocabularyError
 
 StrPath: TypeAlias = str | PathLike[str]
 Special: TypeAlias = Literal["all"] | Collection[str]
@@ -102,9 +102,14 @@ class Tokenizer:
                 fit its format.
         """
         file = _path(path)
-        if file.is_dir() and (file / "tokenizer.json").exists():
-            file = file / "tokenizer.json"
-        if file.is_dir():
+        try:
+            if file.is_dir() and (file / "tokenizer.json").exists():
+                file = file / "tokenizer.json"
+            is_folder = file.is_dir()
+        except OSError as error:
+            msg = f"cannot read {file}: {error.strerror}"
+            raise FileError(msg) from error
+        if is_folder:
             names = () if special_tokens is None else special_tokens
             loaded = cls(_Core.load_gpt2(file, _named(pretokenizer, file), names))
             if isinstance(names, Mapping) and loaded.special_tokens != dict(names):

@@ -10,6 +10,7 @@ def lmfast(monkeypatch, capfd):
     """Run a command line in this process: exit code, stdout, stderr."""
 
     def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdout", sys.stdout)  # which main may replace by a safer one
         monkeypatch.setattr(sys, "argv", ["lmfast", *arguments])
         with pytest.raises(SystemExit) as exit_:
             main()

@@ -11,6 +11,7 @@ import typer
 from lmfast.cli.account import account_app
 from lmfast.cli.generate import generate
 from lmfast.cli.quickstart import quickstart
+from lmfast.cli.streams import discard, one_line, prepare_streams, say
 from lmfast.cli.tokenizer import tokenizer_app
 from lmfast.cli.train import train
 from lmfast.errors import LmfastError
@@ -28,14 +29,49 @@ app.command()(generate)
 app.add_typer(account_app)
 
 
+# What typer raises for a command line that it cannot read. It has no public name, and its home
+# changed from click to typer itself.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+
 def main() -> NoReturn:
-    """Run the command line and exit: 0 done, 2 an error of the user's, 130 interrupted."""
+    """Run the command line and exit.
+
+    0 is done, 2 an error of the user's, 130 interrupted, 1 a reader that closed its pipe.
+    """
+    prepare_streams()
     try:
-        app()
-    except LmfastError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
-    sys.exit(0)
+        code = app(standalone_mode=False) or 0
+        sys.stdout.flush()
+    except (LmfastError, _UsageError) as error:
+        code = _refuse(error)
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except BrokenPipeError:
+        discard(sys.stdout)
+        code = 1  # as typer does where it is the first to notice
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        # Files are the library's business; without a name it is a standard stream.
+        discard(sys.stdout)
+        say(f"error: cannot write to standard output: {error.strerror or error}")
+        code = 2
+    if code == 130:
+        say("interrupted")
+    sys.exit(code)
+
+
+def _refuse(error: Exception) -> int:
+    """Say in one line what is wrong; the exit code."""
+    if isinstance(error, LmfastError):
+        message = str(error)
+    else:
+        # Typer's own class: without a message it has printed the help already.
+        message = error.format_message()  # type: ignore[attr-defined]
+        context = error.ctx  # type: ignore[attr-defined]
+        if message and context is not None:
+            message += f" (see '{context.command_path} --help')"
+    if message:
+        say(f"error: {one_line(message)}")
+    return 2

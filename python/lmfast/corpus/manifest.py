@@ -59,7 +59,12 @@ def read_manifest(folder: Path) -> Manifest:
         CorpusError: The manifest is not one, is of another version, or contradicts itself.
     """
     path = folder / MANIFEST_FILE
-    if not folder.is_dir():
+    try:
+        is_folder = folder.is_dir()
+    except OSError as error:
+        msg = f"cannot open the shards {folder}: {error.strerror}"
+        raise FileError(msg) from error
+    if not is_folder:
         msg = f"cannot open the shards {folder}: there is no such folder"
         raise MissingFileError(msg)
     try:
@@ -159,7 +164,8 @@ class _Checker:
     def file(self, table: Table, where: str) -> str:
         value = table.get("file")
         # A bare name: nothing that leads out of the folder on any system, and not hidden.
-        if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", value):
+        plain = r"[A-Za-z0-9_-][A-Za-z0-9._-]{,99}"
+        if not isinstance(value, str) or not re.fullmatch(plain, value):
             self.refuse(where + "file", value, "it must be the plain name of a file in the folder")
         return cast("str", value)
 

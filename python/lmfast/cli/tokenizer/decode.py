@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lmfast.cli.streams import read_text
 from lmfast.cli.tokenizer.options import (
     FilePretokenizerOption,
     FileSpecialOption,
@@ -55,7 +56,7 @@ def decode(
             raise MismatchError(msg)
         numbers = _document(opened, document)
     else:
-        numbers = ids if ids else _numbers(sys.stdin.read())
+        numbers = ids if ids else _numbers(read_text())
     if as_json:
         print(json.dumps({"text": loaded.decode(numbers)}))
     else:

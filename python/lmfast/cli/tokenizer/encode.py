@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lmfast.cli.streams import read_bytes
 from lmfast.cli.tokenizer.options import (
     FilePretokenizerOption,
     FileSpecialOption,
@@ -104,7 +105,7 @@ def encode(
 
 
 def _print_ids(tokenizer: Tokenizer, text: str | None, allow_special: bool, as_json: bool) -> None:
-    data = text if text is not None else sys.stdin.buffer.read()
+    data = text if text is not None else read_bytes()
     allowed = tokenizer.special_tokens.keys() if allow_special else ()
     ids = tokenizer.encode(data, allowed_special=allowed, disallowed_special=())
     if as_json:

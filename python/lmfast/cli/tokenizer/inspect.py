@@ -45,7 +45,7 @@ def inspect(
             for token_id in loaded.encode_ordinary(text)
         ]
     if as_json:
-        print(json.dumps(facts, indent=1, ensure_ascii=False))
+        print(json.dumps(facts, indent=1))
         return
     table = Table(show_header=False, box=None)
     for key, value in facts.items():
