@@ -1,5 +1,7 @@
 """How long training takes, and what it costs in energy and money."""
 
+import math
+
 from lmfast.accounting.quantity import Quantity
 from lmfast.config.checks import require, require_positive
 
@@ -32,10 +34,12 @@ def training_time(
         devices: How many of them.
 
     Raises:
-        ConfigError: No devices, or an MFU outside (0, 1].
+        ConfigError: No devices, no FLOP/s, or an MFU outside (0, 1].
     """
     require(0 < mfu <= 1, "mfu", mfu, "it must be above 0 and at most 1")
     require_positive("time", devices=devices)
+    if peak_flops is not None:
+        require_positive("time", peak_flops=peak_flops)
     known = flops.known() if isinstance(flops, Quantity) else flops
     peak = "unknown peak" if peak_flops is None else f"{peak_flops:.4g} FLOP/s"
     return Quantity(
@@ -61,7 +65,13 @@ def energy(seconds: float | Quantity, watts: float | None, devices: int = 1) -> 
 
 
 def price(seconds: float | Quantity, per_device_hour: float, devices: int = 1) -> Quantity:
-    """Money for so many devices at a price per device and hour, in the currency of the price."""
+    """Money for so many devices at a price per device and hour, in the currency of the price.
+
+    Raises:
+        ConfigError: The price is negative or not finite.
+    """
+    accepted = "it must be finite and at least 0"
+    require(0 <= per_device_hour < math.inf, "price", per_device_hour, accepted)
     known = _value(seconds)
     hours = None if known is None else known / SECONDS_PER_HOUR
     return Quantity(

@@ -6,6 +6,7 @@ from typing import Any
 
 from lmfast.accounting.architecture import Architecture
 from lmfast.config import apply_overrides, from_dict, load_toml
+from lmfast.config.checks import require
 from lmfast.errors import ConfigError
 
 Settings = dict[str, Any]
@@ -86,7 +87,9 @@ def load_model_shape(source: str | Path | None, overrides: Iterable[str] = ()) -
     if str(source) in MODELS or Path(source).suffix != ".toml":
         return named_model(str(source), overrides)
     table = load_toml(source)
-    return _build(table.get("model", table), overrides)
+    settings = table.get("model", table)
+    require(isinstance(settings, dict), f"{source}: model", settings, "it must be a table")
+    return _build(settings, overrides)
 
 
 def _build(table: Settings, overrides: Iterable[str]) -> Architecture:

@@ -17,6 +17,7 @@ from lmfast.accounting.quantity import Page, Quantity
 from lmfast.accounting.recipes import Recipe, find_recipe
 from lmfast.accounting.workload import model_workload
 from lmfast.config import ModelConfig
+from lmfast.config.checks import require_positive
 
 COMPUTE_DTYPES = {4: "fp32", 2: "bf16"}
 
@@ -36,6 +37,9 @@ class Job:
     """The part of the peak that is reached: an assumption, 0.3 to 0.55 in published trainings."""
     parallelism: Parallelism = Parallelism()  # noqa: RUF009 - frozen, shared safely
     price_per_device_hour: float | None = None
+
+    def __post_init__(self) -> None:
+        require_positive("plan", tokens=self.tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -164,7 +164,7 @@ def read_sweep(path: str | Path) -> list[SweepPoint]:
     except OSError as error:
         msg = f"cannot read the sweep {path}: {error.strerror}"
         raise FileError(msg) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         msg = f"cannot read the sweep {path}: {error}"
         raise ConfigError(msg) from error
     if isinstance(rows, dict):

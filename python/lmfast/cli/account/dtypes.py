@@ -1,5 +1,6 @@
 """``lmfast account dtypes``."""
 
+import math
 from typing import Annotated
 
 import typer
@@ -26,7 +27,7 @@ def dtypes(
     """
     values = value or []
     data = {
-        name: form.to_dict() | {"values": {repr(v): cast(v, name) for v in values}}
+        name: form.to_dict() | {"values": {repr(v): _for_json(cast(v, name)) for v in values}}
         for name, form in FORMATS.items()
     }
     table = Table("format", "bytes", "exp", "mant", "largest", "normal", "subnormal", "epsilon")
@@ -51,3 +52,8 @@ def dtypes(
         )
     meanings = [f"{name}: {form.meaning}" for name, form in FORMATS.items()]
     emit(as_json, data, table, *meanings)
+
+
+def _for_json(value: float) -> float | str:
+    """JSON has no word for what overflows: ``"inf"`` and ``"nan"``, which ``float`` reads."""
+    return value if math.isfinite(value) else str(value)

@@ -5,24 +5,33 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-import rich
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from rich.table import Table
 
 from lmfast.accounting.quantity import show
 from lmfast.accounting.saved import SavedTensor
+from lmfast.errors import ConfigError
 
 
 def emit(as_json: bool, data: dict[str, Any], *pages: RenderableType) -> None:
-    """Print ``data`` as JSON, or else ``pages`` for people."""
+    """Print ``data`` as JSON, or else ``pages`` for people.
+
+    Raises:
+        ConfigError: A result is beyond the range of numbers, which JSON cannot say.
+    """
     if as_json:
-        print(json.dumps(data, indent=2, ensure_ascii=False))
+        try:
+            print(json.dumps(data, indent=2, allow_nan=False))
+        except ValueError as error:
+            msg = "a result is beyond the range of numbers: the settings are too extreme"
+            raise ConfigError(msg) from error
         return
+    console = Console(markup=False)  # names and paths may hold brackets
     for page in pages:
         if isinstance(page, str):
             print(page)
         else:
-            rich.print(page)
+            console.print(page)
 
 
 def note(text: str) -> None:
