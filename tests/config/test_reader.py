@@ -27,7 +27,7 @@ SMALLEST = {
 
 def runs():
     """Settings of every kind, hostile text among them."""
-    text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+    text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
     models = st.builds(
         ModelConfig,
         vocab_size=st.integers(1, 10**6),
@@ -113,3 +113,32 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 def test_derived_settings_are_concrete():
     model = ModelConfig(vocab_size=300, d_model=96, n_head=4)
     assert (model.n_kv_head, model.d_head, model.d_ff) == (4, 24, 256)
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "seed=1\nout = 'b'",  # of two lines none is dropped
+        "optimizer.peak_lr=1" + "0" * 400,
+        "optimizer.peak_lr=1" + "0" * 5_000,
+        "seed=" + "[" * 5_000,
+        "out=",
+        'out="\\u0000"',
+        "out=\udcff",
+        "data.train=\udcff",
+    ],
+)
+def test_a_value_that_no_setting_can_have(override):
+    with pytest.raises(ConfigError) as error:
+        from_dict(RunConfig, apply_overrides(SMALLEST, [override]))
+    assert len(str(error.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "content", ["a = " + "[" * 5_000, "a = 1" + "0" * 5_000, "[" + ".".join("a" * 5_000) + "]"]
+)
+def test_a_file_without_measure(tmp_path, content):
+    path = tmp_path / "wild.toml"
+    path.write_text(content)
+    with pytest.raises(ConfigError):
+        from_dict(RunConfig, apply_overrides(load_toml(path), []))

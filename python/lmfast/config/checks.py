@@ -17,3 +17,9 @@ def require_positive(section: str, **values: float) -> None:
     for name, value in values.items():
         accepted = "it must be finite and greater than 0"
         require(0 < value < math.inf, f"{section}.{name}", value, accepted)
+
+
+def require_text(key: str, found: str) -> None:
+    """Refuse a name that is empty, or that no file of settings can hold: they are UTF-8."""
+    strange = any(c == "\0" or "\ud800" <= c <= "\udfff" for c in found)
+    require(found != "" and not strange, key, found, "it must be a name in UTF-8")

@@ -1,5 +1,6 @@
 """Fill settings from TOML and ``--set key=value``, refusing every key that nobody would read."""
 
+import contextlib
 import dataclasses
 import difflib
 import json
@@ -30,7 +31,8 @@ def load_toml(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         msg = f"cannot read the configuration {path}: {error.strerror}"
         raise FileError(msg) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    # Numbers of thousands of digits and tables of thousands of levels are errors of their own.
+    except (ValueError, RecursionError) as error:
         msg = f"cannot read the configuration {path}: {error}"
         raise ConfigError(msg) from error
 
@@ -44,7 +46,11 @@ def apply_overrides(table: Mapping[str, Any], overrides: Iterable[str]) -> dict[
     Raises:
         ConfigError: An override is not of the form ``key=value``, or its key runs through a value.
     """
-    result = _copy(table)
+    try:
+        result = _copy(table)
+    except RecursionError as error:
+        msg = "cannot read the settings: their tables lie in each other far too deep"
+        raise ConfigError(msg) from error
     for override in overrides:
         key, equals, text = override.partition("=")
         *parents, name = key.strip().split(".")
@@ -123,9 +129,11 @@ def _toml_text(value: Any) -> str:  # noqa: ANN401 - any value of a settings dat
 
 def _toml_value(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        table = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
         return text
+    # A text of several lines could hold more than the one value.
+    return table["value"] if len(table) == 1 else text
 
 
 def _convert(hint: Any, value: Any, where: str) -> Any:  # noqa: ANN401 - driven by the hint
@@ -143,11 +151,20 @@ def _convert(hint: Any, value: Any, where: str) -> Any:  # noqa: ANN401 - driven
     if origin is tuple and isinstance(value, list | tuple) and len(value) == len(arguments):
         return tuple(_convert(a, v, where) for a, v in zip(arguments, value, strict=True))
     if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if hint in (int, str, bool) and type(value) is hint:
+        with contextlib.suppress(OverflowError):
+            return float(value)
+    if (origin or hint) in (int, str, bool, dict) and type(value) is (origin or hint):
         return value
-    msg = f"{where} = {value!r} is not usable: it must be {_describe(hint)}"
+    msg = f"{where} = {_shown(value)} is not usable: it must be {_describe(hint)}"
     raise ConfigError(msg)
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401 - any value of TOML
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out a number of thousands of digits
+        return "a number far too large"
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _describe(hint: Any) -> str:  # noqa: ANN401 - driven by the hint

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lmfast.config.checks import require, require_positive
+from lmfast.config.checks import require, require_positive, require_text
 from lmfast.config.model import ModelConfig
 
 Precision = Literal["auto", "fp32", "bf16"]
@@ -18,6 +18,10 @@ class DataConfig:
     """Folder of token shards to train on."""
     held_out: str | None = None
     """Folder of token shards to evaluate on; without it the run does not evaluate."""
+
+    def __post_init__(self) -> None:
+        require_text("data.train", self.train)
+        require_text("data.held_out", self.held_out or "none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +108,7 @@ class RunConfig:
             save_every=self.save_every,
             keep_checkpoints=self.keep_checkpoints,
         )
+        require_text("run.out", self.out)
         require(0 <= self.seed < 2**63, "run.seed", self.seed, "it must be in 0..2^63 - 1")
 
     @property
