@@ -92,8 +92,15 @@ def test_samples_follow_the_tempered_probabilities():
         ({"temperature": float("nan")}, "temperature"),
         ({"top_p": 0.0}, "top_p"),
         ({"top_p": 1.5}, "top_p"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**64}, "seed"),
     ],
 )
 def test_settings_out_of_range_are_refused_at_once(kwargs, match):
     with pytest.raises(ConfigError, match=match):
         generate(MODEL, **{"prompt": [1], "max_tokens": 1, **kwargs})
+
+
+def test_a_temperature_next_to_nothing_takes_the_likeliest_token():
+    logits = torch.tensor([1.0, 3.0, -2.0])
+    assert sample(logits, 1e-320, 0.9, torch.Generator().manual_seed(0)) == 1

@@ -47,9 +47,9 @@ def test_unfinished_and_damaged_folders(folder, tmp_path):
 
 def test_weights_of_another_shape_are_refused(folder):
     path = folder / "model.safetensors"
-    with pytest.raises(CheckpointError, match=r"tensor .* has shape"):
+    with pytest.raises(CheckpointError, match=r"tensor .* is .* of shape"):
         load_weights(Transformer(replace(CONFIG, d_ff=41)), path)
-    with pytest.raises(CheckpointError, match=r"shape None, the model has|the model has None"):
+    with pytest.raises(CheckpointError, match="in the model it is missing"):
         load_weights(Transformer(replace(CONFIG, tied_embeddings=True)), path)
 
 

@@ -35,6 +35,7 @@ def generate(
     require(known, "prompt", list(prompt), f"ids must be in 0..{vocab_size - 1}")
     require(max_tokens >= 0, "max_tokens", max_tokens, "it must be at least 0")
     check_sampling(temperature, top_p)
+    require(0 <= seed < 2**63, "seed", seed, "it must be in 0..2^63 - 1")
     return _generate(model, list(prompt), context, max_tokens, temperature, top_p, seed, stop)
 
 
@@ -92,9 +93,9 @@ def sample(logits_V: Tensor, temperature: float, top_p: float, generator: torch.
     logits_V = logits_V.cpu().double()  # in this order: MPS has no fp64
     if temperature == 0:
         return int(logits_V.argmax())
-    sorted_V, order_V = torch.sort(
-        (logits_V / temperature).softmax(-1), descending=True, stable=True
-    )
+    # Below the greatest they are at most 0, so that no temperature takes them beyond all bounds.
+    scaled_V = (logits_V - logits_V.max()) / temperature
+    sorted_V, order_V = torch.sort(scaled_V.softmax(-1), descending=True, stable=True)
     cumulative_V = sorted_V.cumsum(-1)
     size = min(int((cumulative_V < top_p).sum()) + 1, len(sorted_V))
     point = torch.rand((), generator=generator, dtype=torch.float64) * cumulative_V[size - 1]

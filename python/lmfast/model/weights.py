@@ -8,7 +8,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from lmfast.config import ModelConfig, from_dict, to_dict
-from lmfast.errors import CheckpointError, ConfigError, FileError, MissingFileError
+from lmfast.errors import CheckpointError, FileError, MissingFileError
 from lmfast.model.transformer import Transformer
 
 WEIGHTS_FILE = "model.safetensors"
@@ -35,12 +35,15 @@ def load_weights(model: Transformer, path: Path) -> None:
     tensors = load_tensors(path)
     expected = model.state_dict()
     for name in expected.keys() | tensors.keys():
-        found = tuple(tensors[name].shape) if name in tensors else None
-        wanted = tuple(expected[name].shape) if name in expected else None
+        found, wanted = _kind(tensors.get(name)), _kind(expected.get(name))
         if found != wanted:
-            msg = f"cannot load {path}: tensor {name} has shape {found}, the model has {wanted}"
+            msg = f"cannot load {path}: tensor {name} is {found}, in the model it is {wanted}"
             raise CheckpointError(msg)
     model.load_state_dict(tensors)
+
+
+def _kind(tensor: torch.Tensor | None) -> str:
+    return "missing" if tensor is None else f"{tensor.dtype} of shape {tuple(tensor.shape)}"
 
 
 def save_config(config: ModelConfig, path: Path) -> None:
@@ -64,7 +67,7 @@ def load_model(folder: str | Path, device: str | torch.device = "cpu") -> Transf
             "of a run or the run was not finished"
         )
         raise MissingFileError(msg) from error
-    except (OSError, ValueError, AttributeError, TypeError, ConfigError) as error:
+    except (OSError, ValueError, RecursionError, AttributeError, TypeError) as error:
         msg = f"cannot read {path}: {error}"
         raise CheckpointError(msg) from error
     model = Transformer(config)
