@@ -92,3 +92,9 @@ def test_an_error_of_the_first_process_is_raised_in_all(monkeypatch):
     for world in worlds:
         with pytest.raises(ConfigError, match="no"):
             world.on_main(fail if world.is_main else lambda: pytest.fail("not the first"))
+
+
+def test_a_rank_that_is_no_number(monkeypatch):
+    monkeypatch.setenv("RANK", "first")
+    with pytest.raises(ConfigError, match="RANK"):
+        World.from_environment()

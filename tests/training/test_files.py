@@ -23,3 +23,8 @@ def test_a_lock_is_held_once_and_let_go(tmp_path):
         pytest.fail("held twice")
     with locked(path):
         pass
+
+
+def test_a_place_for_no_lock(tmp_path):
+    with pytest.raises(FileError, match="cannot write"), locked(tmp_path / "no" / "lock"):
+        pytest.fail("held nothing")

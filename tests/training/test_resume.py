@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from lmfast.config import DataConfig, RunConfig, ScheduleConfig, to_toml
-from lmfast.errors import CheckpointError, MismatchError
+from lmfast.errors import CheckpointError, ConfigError, FileError, MismatchError
 from lmfast.training import Trainer, read_metrics
 from lmfast.training import checkpoint as checkpoint_module
 from tiny_runs import MODEL, write_corpus
@@ -178,6 +178,7 @@ def test_checkpoints_of_something_else_are_refused(config, tmp_path, byte_tokeni
         ("state.json", b"{}", "damaged"),
         ("state.json", b'{"version": 99}', "version 99"),
         ("state.json", b'{"version": 1, "step": 3}', "damaged"),
+        ("state.json", b"[" * 100_000, "damaged"),
         ("model.safetensors", b"", "damaged"),
         ("optimizer.safetensors", b"\xff" * 20, "damaged"),
     ],
@@ -189,3 +190,59 @@ def test_damaged_checkpoints_are_named(config, name, content, match):
     with pytest.raises(CheckpointError, match=match) as caught:
         Trainer(config).fit(resume=True)
     assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("change", [{"step": 4}, {"samples": -1}, {"samples": "x"}, {"config": 1}])
+def test_a_state_that_cannot_be(config, change):
+    Trainer(config).fit()
+    state = Path(config.out, "checkpoints", "step-000006", "state.json")
+    state.write_text(json.dumps({**json.loads(state.read_text()), **change}))
+    with pytest.raises(CheckpointError, match="damaged"):
+        Trainer(config).fit(resume=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "replacement"),
+    [
+        ("rng.cpu", None),
+        ("rng.cpu", torch.zeros(3, dtype=torch.uint8)),
+        ("exp_avg.embedding.weight", None),
+        ("exp_avg.embedding.weight", torch.zeros(2, 2)),
+        ("exp_avg.embedding.weight", torch.zeros(257, 16, dtype=torch.int32)),
+        ("exp_avg.nothing", torch.zeros(1)),
+    ],
+)
+def test_an_optimizer_that_lacks_something_does_not_start_over(config, name, replacement):
+    Trainer(config).fit()
+    path = Path(config.out, "checkpoints", "step-000006", "optimizer.safetensors")
+    tensors = load_file(path)
+    tensors.pop(name, None)
+    if replacement is not None:
+        tensors[name] = replacement
+    save_file(tensors, path)
+    with pytest.raises(CheckpointError, match=r"optimizer\.safetensors"):
+        Trainer(config).fit(resume=True)
+
+
+@pytest.mark.parametrize("content", [b"\xff\n", b"[" * 100_000 + b"\n"])
+def test_metrics_that_are_none(config, content):
+    Trainer(config).fit()
+    Path(config.out, "metrics.jsonl").write_bytes(content)
+    with pytest.raises(CheckpointError, match=r"metrics\.jsonl"):
+        Trainer(config).fit(resume=True)
+
+
+@pytest.mark.parametrize("name", ["config.toml", "tokenizer.json", "metrics.jsonl", "model.json"])
+def test_files_that_no_run_made_are_not_overwritten(config, name):
+    out = Path(config.out)
+    out.mkdir()
+    (out / name).write_text("precious")
+    with pytest.raises(ConfigError, match=f"its {name} would be overwritten"):
+        Trainer(config).fit()
+    assert [path.name for path in out.iterdir()] == [name]
+
+
+def test_a_name_that_is_taken_at_the_end_is_an_error(config):
+    out = Path(config.out)
+    with pytest.raises(FileError, match=r"model\.safetensors"):
+        Trainer(config).fit(on_step=lambda _: (out / "model.safetensors").mkdir(exist_ok=True))

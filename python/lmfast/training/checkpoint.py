@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lmfast.config import from_dict
+from lmfast.config.checks import require
 from lmfast.errors import CheckpointError, FileError, MismatchError
 from lmfast.model.weights import load_tensors, load_weights, save_tensors, save_weights
 from lmfast.training.device import ResolvedPrecision
@@ -23,6 +25,8 @@ from lmfast.training.files import sync
 
 MODEL_FILE, OPTIMIZER_FILE, STATE_FILE = "model.safetensors", "optimizer.safetensors", "state.json"
 VERSION = 1
+ADAMW_STATE = ("step", "exp_avg", "exp_avg_sq")
+"""What torch's AdamW keeps of each parameter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +83,7 @@ class Checkpoints:
             for step in self.steps()[: -self.keep]:
                 self._discard(self.path(step))
         except OSError as error:
+            shutil.rmtree(temporary, ignore_errors=True)  # a full disk can use the room
             msg = f"cannot write the checkpoint {final}: {error.strerror or error}"
             raise FileError(msg) from error
 
@@ -108,8 +113,11 @@ class Checkpoints:
             table = json.loads(path.read_text(encoding="utf-8"))
             version = table.pop("version")
             if version == VERSION:
-                return RunState(**table)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+                state = from_dict(RunState, table)
+                require(state.step == step, "step", state.step, f"the folder says {step}")
+                require(state.samples >= 0, "samples", state.samples, "it must be at least 0")
+                return state
+        except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
             msg = f"cannot read {path}: it is damaged ({error})"
             raise CheckpointError(msg) from error
         msg = f"cannot read {path}: it has version {version!r}, this lmfast reads {VERSION}"
@@ -150,16 +158,26 @@ def _optimizer_tensors(engine: Engine) -> dict[str, Tensor]:
 
 def _load_optimizer(engine: Engine, path: Path) -> None:
     tensors = load_tensors(path)
-    torch.set_rng_state(tensors.pop("rng.cpu"))
-    cuda = tensors.pop("rng.cuda", None)
-    if cuda is not None and engine.device.type == "cuda":
-        torch.cuda.set_rng_state(cuda, engine.device)
+    generators = {key: tensors.pop(key) for key in ("rng.cpu", "rng.cuda") if key in tensors}
     parameters = dict(engine.model.named_parameters())
+    expected = {f"{kind}.{name}" for kind in ADAMW_STATE for name in parameters}
+    different = sorted(expected ^ tensors.keys())
+    if different or "rng.cpu" not in generators:
+        msg = f"cannot load {path}: it is damaged at {different[0] if different else 'rng.cpu'}"
+        raise CheckpointError(msg)
+    try:
+        torch.set_rng_state(generators["rng.cpu"])
+        if "rng.cuda" in generators and engine.device.type == "cuda":
+            torch.cuda.set_rng_state(generators["rng.cuda"], engine.device)
+    except (RuntimeError, TypeError) as error:
+        msg = f"cannot load {path}: its random generators are damaged ({error})"
+        raise CheckpointError(msg) from error
     for key, value in tensors.items():
         kind, _, name = key.partition(".")
-        parameter = parameters.get(name)
-        if parameter is None or (value.ndim > 0 and value.shape != parameter.shape):
-            msg = f"cannot load {path}: {key} of shape {tuple(value.shape)} fits no parameter"
+        parameter = parameters[name]
+        shape = () if kind == "step" else parameter.shape
+        if value.shape != shape or value.dtype != torch.float32:
+            msg = f"cannot load {path}: {key} is {value.dtype} of shape {tuple(value.shape)}"
             raise CheckpointError(msg)
         # torch keeps the count of updates on the CPU unless the update is fused.
         on_device = value.ndim > 0 or engine.optimizer.defaults["fused"]

@@ -1,11 +1,13 @@
 """Where a run computes, and in which number format."""
 
+import os
 import time
 from typing import Literal
 
 import torch
 
-from lmfast.config.run import Precision
+from lmfast.accounting import count_parameters
+from lmfast.config.run import Precision, RunConfig
 from lmfast.errors import HardwareError
 
 ResolvedPrecision = Literal["fp32", "bf16"]
@@ -29,7 +31,7 @@ def resolve_device(name: str) -> torch.device:
             name = "mps"
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
+        torch.empty(1, device=device).cpu()  # "meta" makes tensors, and cannot fill them
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).partition("\n")[0]
         msg = f"cannot use device {name!r}: {reason}"
@@ -56,6 +58,32 @@ def resolve_precision(precision: Precision, device: torch.device) -> ResolvedPre
         faster = device.type == "cpu" and _probe(torch.bfloat16) < _probe(torch.float32)
         return "bf16" if faster else "fp32"
     return precision
+
+
+def require_room(config: RunConfig, device: torch.device) -> None:
+    """Refuse a model that cannot be trained in all the memory that there is.
+
+    What no run can do without: fp32 weights, their gradients, two moments of AdamW, and the
+    embedded tokens of one micro-batch. ``lmfast account memory`` says what else comes to it.
+
+    Raises:
+        HardwareError: The device has less.
+    """
+    model = config.model
+    embedded = config.micro_batch_size * model.context_length * model.d_model
+    least = 4 * (4 * int(count_parameters(model).known()) + embedded)
+    if device.type == "cuda":
+        there = torch.cuda.get_device_properties(device).total_memory
+    elif hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    else:
+        return
+    if least > there:
+        msg = (
+            f"cannot train this model on {device}: weights, gradients, optimizer and one "
+            f"micro-batch take at least {least / 1e9:,.1f} GB, there are {there / 1e9:,.1f} GB"
+        )
+        raise HardwareError(msg)
 
 
 def _probe(dtype: torch.dtype) -> float:

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 import torch
 import torch.distributed as dist
 
-from lmfast.errors import LmfastError
+from lmfast.errors import ConfigError, LmfastError
 from lmfast.training.device import resolve_device
 
 T = TypeVar("T")
@@ -26,11 +26,18 @@ class World:
 
     @classmethod
     def from_environment(cls) -> "World":
-        """What ``torchrun`` put into the environment; one process without it."""
+        """What ``torchrun`` put into the environment; one process without it.
+
+        Raises:
+            ConfigError: A variable is not a number.
+        """
         names = {"rank": "RANK", "size": "WORLD_SIZE", "local_rank": "LOCAL_RANK"}
-        return cls(
-            **{key: int(os.environ[name]) for key, name in names.items() if name in os.environ}
-        )
+        found = {key: os.environ[name] for key, name in names.items() if name in os.environ}
+        try:
+            return cls(**{key: int(value) for key, value in found.items()})
+        except ValueError as error:
+            msg = f"cannot tell which process this is: RANK and its like must be numbers ({error})"
+            raise ConfigError(msg) from error
 
     @property
     def is_main(self) -> bool:

@@ -15,7 +15,7 @@ from torch.nn.parallel import DistributedDataParallel
 from lmfast.config import OptimizerConfig, RunConfig
 from lmfast.errors import DivergenceError
 from lmfast.model import Transformer, initialise
-from lmfast.training.device import ResolvedPrecision
+from lmfast.training.device import ResolvedPrecision, require_room
 from lmfast.training.distributed import World
 
 Ids = NDArray[np.int64]
@@ -41,6 +41,7 @@ class Engine:
         self.device = device
         self.precision = precision
         self.world = World()
+        require_room(config, device)
         self.model = Transformer(config.model, config.checkpointing)
         initialise(self.model, config.seed)
         self.model.to(device)

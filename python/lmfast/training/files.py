@@ -34,6 +34,8 @@ def write_whole(path: Path, content: bytes) -> None:
         temporary.replace(path)
         sync(path.parent)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         msg = f"cannot write {path}: {error.strerror}"
         raise FileError(msg) from error
 
@@ -54,9 +56,14 @@ def locked(path: Path) -> Iterator[None]:
     """Hold ``path`` as a lock; the system lets go of it when the process ends, however it ends.
 
     Raises:
-        FileError: Another process holds it.
+        FileError: Another process holds it, or it cannot be written.
     """
-    with path.open("a+", encoding="utf-8") as file:
+    with contextlib.ExitStack() as until_done:
+        try:
+            file = until_done.enter_context(path.open("a+", encoding="utf-8"))
+        except OSError as error:
+            msg = f"cannot write {path}: {error.strerror}"
+            raise FileError(msg) from error
         try:
             _lock(file)
         except OSError as error:
@@ -64,7 +71,8 @@ def locked(path: Path) -> Iterator[None]:
             holder = file.read().strip() or "unknown"
             msg = f"cannot use {path.parent}: another run is writing to it (process {holder})"
             raise FileError(msg) from error
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        # Who holds it is good to know, and no reason to give up where the disk is full.
+        with contextlib.suppress(OSError):
+            file.truncate(0)
+            os.write(file.fileno(), str(os.getpid()).encode())
         yield

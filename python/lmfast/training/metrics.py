@@ -96,15 +96,19 @@ def read_metrics(path: str | Path) -> list[dict[str, Any]]:
         CheckpointError: A finished line is not a record.
     """
     path = Path(path)
-    if not path.exists():
+    try:
+        *lines, _unfinished = path.read_text(encoding="utf-8").split("\n")
+    except FileNotFoundError:
         return []
-    *lines, _unfinished = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"cannot use {path}: {error}"
+        raise CheckpointError(msg) from error
     records = []
     for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)
             sound = type(record["step"]) is int and isinstance(record["event"], str)
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             sound = False
         if not sound:
             msg = f"cannot use {path}: line {number} is not a record of a run"

@@ -18,6 +18,9 @@ from lmfast.model.weights import CONFIG_FILE, WEIGHTS_FILE, save_config, save_we
 from lmfast.training.checkpoint import Checkpoints
 from lmfast.training.files import locked, sync, write_whole
 
+LOCK = ".lock"
+"""Held by the run that writes; it stays, and so tells the folder of a run from any other."""
+
 
 class RunFolder:
     """Paths and rules of one run folder."""
@@ -37,14 +40,23 @@ class RunFolder:
         """Make the folder and keep every other run out of it for the time of a ``with``.
 
         Raises:
+            ConfigError: It holds files of the names that a run writes, and no run made it.
             FileError: Another run is writing to it, or it cannot be made.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            names = ("config.toml", TOKENIZER_FILE, self.metrics.name, WEIGHTS_FILE, CONFIG_FILE)
+            foreign = [name for name in names if (self.path / name).exists()]
+            if foreign and not (self.path / LOCK).exists():
+                msg = (
+                    f"cannot start a run in {self.path}: no run made it, and its {foreign[0]} "
+                    "would be overwritten; change 'out'"
+                )
+                raise ConfigError(msg)
         except OSError as error:
             msg = f"cannot make the run folder {self.path}: {error.strerror}"
             raise FileError(msg) from error
-        with locked(self.path / ".lock"):
+        with locked(self.path / LOCK):
             self.checkpoints.clean()
             yield
 
@@ -74,7 +86,15 @@ class RunFolder:
 
     def _put(self, name: str, save: Callable[[Path], None]) -> None:
         temporary = self.path / f".{name}.tmp"
-        save(temporary)
-        sync(temporary)
-        temporary.replace(self.path / name)
-        sync(self.path)
+        try:
+            save(temporary)
+            sync(temporary)
+            temporary.replace(self.path / name)
+            sync(self.path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            if isinstance(error, FileError):
+                raise
+            msg = f"cannot write {self.path / name}: {error.strerror}"
+            raise FileError(msg) from error
