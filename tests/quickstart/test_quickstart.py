@@ -1,4 +1,5 @@
 import json
+import os
 import random
 
 import pytest
@@ -92,3 +93,31 @@ def test_a_larger_budget_buys_a_larger_model():
     widths = [width(flops) for flops in (1e9, 1e11, 1e13, 1e15)]
     assert widths == sorted(widths)
     assert widths[0] < widths[-1]
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e308])
+def test_no_time_to_train_is_refused_at_once(corpus, tmp_path, seconds):
+    with pytest.raises(ConfigError, match="seconds"):
+        quickstart([corpus], tmp_path / "out", seconds=seconds)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_corpus_that_can_be_read_only_once_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CorpusError, match="read twice"):
+        from_paths([tmp_path / "pipe"])
+    with pytest.raises(FileError):
+        from_paths([tmp_path / ("x" * 300)])
+
+
+def test_a_quickstart_killed_at_its_very_first_write_blocks_nothing(tmp_path):
+    (tmp_path / "..quickstart.tmp").touch()
+    with owned(tmp_path):
+        pass
+
+
+def test_names_that_no_folder_can_have(corpus, tmp_path):
+    with pytest.raises(FileError):
+        quickstart([corpus], tmp_path / ("x" * 300))
+    with pytest.raises(ConfigError, match="UTF-8"):
+        quickstart([corpus], tmp_path / "\udcff")

@@ -30,10 +30,10 @@ def owned(out: Path) -> Iterator[None]:
         ConfigError: The folder holds something else.
         FileError: Another quickstart is at work there, or it cannot be written.
     """
-    if out.exists() and not (out / MARKER).exists() and (not out.is_dir() or any(out.iterdir())):
-        msg = f"cannot use {out}: it is there and no quickstart made it; name another with --out"
-        raise ConfigError(msg)
     try:
+        if not _is_ours(out):
+            msg = f"cannot use {out}: it is there and no quickstart made it; name another"
+            raise ConfigError(msg)
         out.mkdir(parents=True, exist_ok=True)
         write_whole(out / MARKER, b"made by lmfast quickstart; the next one clears this folder\n")
         with locked(out / ".quickstart.lock"):
@@ -44,6 +44,13 @@ def owned(out: Path) -> Iterator[None]:
             raise
         msg = f"cannot write {error.filename or out}: {error.strerror}"
         raise FileError(msg) from error
+
+
+def _is_ours(out: Path) -> bool:
+    """Whether nothing is there, or only what an earlier quickstart left, however early it ended."""
+    if not out.exists() or (out / MARKER).exists():
+        return True
+    return out.is_dir() and all(path.name == f".{MARKER}.tmp" for path in out.iterdir())
 
 
 def _clear(out: Path) -> None:

@@ -13,6 +13,7 @@ from lmfast._lmfast import __version__
 from lmfast.accounting import measure_matmul_ceiling
 from lmfast.bpe import train_bpe
 from lmfast.config import RunConfig
+from lmfast.config.checks import require, require_text
 from lmfast.corpus import PreparedCorpus, prepare
 from lmfast.model import generate_text
 from lmfast.progress import bytes_bar, count_bar
@@ -33,6 +34,7 @@ PRETOKENIZER = "cl100k"
 HELD_OUT_ONE_IN = 20
 STAGES = 6
 SAMPLE_TOKENS = 120
+LONGEST = 366 * 86_400
 PATIENCE = 1.5
 """A run that takes so many times its budget, on a machine grown busy, is ended early."""
 
@@ -56,15 +58,18 @@ def quickstart(
         console: Where progress goes; default: stderr.
 
     Raises:
-        ConfigError: ``out`` holds something that no quickstart made.
+        ConfigError: ``out`` holds something that no quickstart made, or ``seconds`` is no time.
         MissingFileError, CorpusError: The corpus cannot be used.
         FileError: ``out`` cannot be written, or another quickstart is at work there.
     """
+    accepted = "it must be above 0 and at most a year"
+    require(0 < seconds <= LONGEST, "seconds", seconds, accepted)
+    require_text("out", str(out))
     path = Path(out)
     with folder.owned(path):
         report = _Pipeline(path, seconds, console or Console(stderr=True)).run(corpus)
         write_whole(path / folder.SAMPLE, report.sample.encode())
-        write_whole(path / folder.REPORT_TEXT, report.to_text().encode())
+        write_whole(path / folder.REPORT_TEXT, report.to_text().encode(errors="backslashreplace"))
         write_whole(path / folder.REPORT, json.dumps(report.to_dict(), indent=1).encode() + b"\n")
     return report
 

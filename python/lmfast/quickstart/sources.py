@@ -1,11 +1,12 @@
 """The text that a quickstart trains on."""
 
+import stat
 import sysconfig
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmfast.errors import CorpusError, MissingFileError
+from lmfast.errors import CorpusError, FileError, MissingFileError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +56,23 @@ def from_paths(paths: Iterable[str | Path]) -> Sources:
 
     Raises:
         MissingFileError: One of them is not there.
+        FileError: One of them cannot be read.
+        CorpusError: One of them is neither a file nor a folder.
     """
     found = tuple(Path(path) for path in paths)
     for path in found:
-        if not path.exists():
+        try:
+            mode = path.stat().st_mode
+        except FileNotFoundError as error:
             msg = f"cannot read the corpus {path}: there is no such file or folder"
-            raise MissingFileError(msg)
+            raise MissingFileError(msg) from error
+        except OSError as error:
+            msg = f"cannot read the corpus {path}: {error.strerror}"
+            raise FileError(msg) from error
+        # A pipe would be empty the second time, a device has no end.
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            msg = f"cannot use the corpus {path}: read twice, it must be a file or a folder"
+            raise CorpusError(msg)
     files = [file for path in found for file in (path.rglob("*") if path.is_dir() else [path])]
     return Sources(
         paths=found,
