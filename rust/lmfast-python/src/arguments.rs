@@ -41,7 +41,7 @@ impl<'py> FromPyObject<'_, 'py> for Text {
     }
 }
 
-/// A `str` of text alone, where bytes will not do.
+/// A `str`, where bytes are not accepted.
 pub(crate) struct Str(pub(crate) PyBackedStr);
 
 impl<'py> FromPyObject<'_, 'py> for Str {
@@ -69,7 +69,7 @@ fn wrong_type(object: Borrowed<'_, '_, PyAny>, what: &str) -> PyErr {
     raise(object.py(), "InputTypeError", format!("{what}, not {found}"))
 }
 
-/// Documents: any iterable of texts but a text itself, whose characters would be taken for them.
+/// Documents: any iterable of texts, but not a single text, whose characters it would yield.
 pub(crate) struct Texts(pub(crate) Vec<Text>);
 
 impl<'py> FromPyObject<'_, 'py> for Texts {
@@ -245,7 +245,7 @@ fn id(object: Borrowed<'_, '_, PyAny>) -> PyResult<u32> {
     })
 }
 
-/// Arrays of any shape have `__index__`, but only those of one number have it for use.
+/// Arrays of any shape have `__index__`, but it only works for those of one number.
 fn is_integer(object: Borrowed<'_, '_, PyAny>) -> bool {
     object.call_method0("__index__").is_ok_and(|number| number.is_instance_of::<PyInt>())
 }
@@ -295,7 +295,7 @@ impl<'py> FromPyObject<'_, 'py> for Count {
     }
 }
 
-/// A whole number, such as a size; too large a one is capped, which is too large all the same.
+/// A size; one beyond 64 bits is capped, which is still more than any limit.
 pub(crate) struct Whole(pub(crate) u64);
 
 impl<'py> FromPyObject<'_, 'py> for Whole {

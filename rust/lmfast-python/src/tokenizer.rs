@@ -17,7 +17,7 @@ use crate::{
     door::{detached, watched},
 };
 
-/// From here on encoding runs on a thread of its own, so that Ctrl-C is heard.
+/// Longer texts are encoded on a thread of their own, so that Ctrl-C interrupts.
 const LONG: usize = 1 << 20;
 
 #[pyclass(frozen, module = "lmfast._lmfast")]

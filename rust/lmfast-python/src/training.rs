@@ -48,7 +48,8 @@ impl PretokenCounts {
             let pretokenizer = self::pretokenizer(pretokenizer.name())?;
             let numbered = special_tokens.0.into_iter().zip(256..).collect();
             let special_tokens = SpecialTokens::new(numbered)?;
-            // Said now, not after hours: special tokens that no trained vocabulary can have.
+            // Fail now, not after hours of counting, on special tokens that a trained vocabulary
+            // cannot have.
             Core::new(Vocabulary::from_training(&[])?, special_tokens.clone(), Pretokenizer::None)?;
             Ok(Counter { pretokenizer, special_tokens })
         })?;

@@ -30,7 +30,7 @@ const LOCK: &str = "lock";
 pub struct ShardTotals {
     /// Documents that are not empty.
     pub documents: u64,
-    /// Ids, the one behind each document included.
+    /// Ids, the separator after each document included.
     pub tokens: u64,
     /// Bytes of text, separators left out.
     pub bytes: u64,
@@ -58,11 +58,11 @@ struct OpenShard {
 }
 
 impl ShardWriter {
-    /// Begin a folder of shards; a shard ends behind the document that fills it.
+    /// Begin a folder of shards; a shard ends with the document that fills it.
     pub(super) fn create(folder: &Path, tokenizer: &Tokenizer, shard_tokens: u64) -> Result<Self> {
         if folder.exists() {
             let message =
-                format!("cannot write shards to {}: it is there already", folder.display());
+                format!("cannot write shards to {}: it already exists", folder.display());
             return Err(Error::new(ErrorKind::Io, message));
         }
         let unfinished = beside(folder, ".unfinished");

@@ -21,7 +21,7 @@ use crate::{
     watch::Watch,
 };
 
-/// What training is asked for.
+/// The settings of training.
 #[derive(Clone, Copy, Debug)]
 pub struct TrainOptions {
     /// Tokens to end with, special tokens included.
@@ -51,14 +51,15 @@ pub struct TrainedMerge {
     pub applied: u64,
 }
 
-/// Each time the pairs at hand are used up, those down to this part of the last count are sought.
+/// When the pairs found so far are used up, those with at least this fraction of the last threshold
+/// are searched for.
 ///
-/// A higher number looks through the words less often and keeps more pairs.
+/// A higher number searches less often and keeps more pairs.
 const THRESHOLD_STEP: u64 = 16;
 
 /// The merges that the counts of a corpus give, in the order of their ranks.
 ///
-/// `watch` is told of each merge.
+/// `watch` counts merges.
 pub fn train(
     counts: &PretokenCounts,
     options: &TrainOptions,
