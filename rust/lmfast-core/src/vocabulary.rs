@@ -54,8 +54,9 @@ impl Vocabulary {
         for &(left, right) in merges {
             let merged = tokens.len() as TokenId;
             let [Some(a), Some(b)] = [left, right].map(|id| tokens.get(id as usize)) else {
-                let message =
-                    format!("merge {merged} joins {left} and {right}; a merge joins tokens made before it");
+                let message = format!(
+                    "merge {merged} joins {left} and {right}; a merge joins tokens made before it"
+                );
                 return Err(Error::vocabulary(message));
             };
             tokens.push([&**a, &**b].concat().into());

@@ -81,9 +81,9 @@ impl<'py> FromPyObject<'_, 'py> for Texts {
 }
 
 /// The names of special tokens, in order.
-pub(crate) struct Names(pub(crate) Vec<String>);
+pub(crate) struct SpecialNames(pub(crate) Vec<String>);
 
-impl<'py> FromPyObject<'_, 'py> for Names {
+impl<'py> FromPyObject<'_, 'py> for SpecialNames {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -104,9 +104,9 @@ where
 }
 
 /// Special tokens with their ids.
-pub(crate) struct Numbered(pub(crate) Vec<(String, u32)>);
+pub(crate) struct SpecialIds(pub(crate) Vec<(String, u32)>);
 
-impl<'py> FromPyObject<'_, 'py> for Numbered {
+impl<'py> FromPyObject<'_, 'py> for SpecialIds {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -182,15 +182,15 @@ impl<'py> FromPyObject<'_, 'py> for FilePaths {
 }
 
 /// The name or the pattern of a pretokenizer; `None` does not cut.
-pub(crate) struct Cut(Option<PyBackedStr>);
+pub(crate) struct PretokenizerName(Option<PyBackedStr>);
 
-impl Cut {
+impl PretokenizerName {
     pub(crate) fn name(&self) -> Option<&str> {
         self.0.as_deref()
     }
 }
 
-impl<'py> FromPyObject<'_, 'py> for Cut {
+impl<'py> FromPyObject<'_, 'py> for PretokenizerName {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -296,9 +296,9 @@ impl<'py> FromPyObject<'_, 'py> for Count {
 }
 
 /// A size; one beyond 64 bits is capped, which is still more than any limit.
-pub(crate) struct Whole(pub(crate) u64);
+pub(crate) struct Size(pub(crate) u64);
 
-impl<'py> FromPyObject<'_, 'py> for Whole {
+impl<'py> FromPyObject<'_, 'py> for Size {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {

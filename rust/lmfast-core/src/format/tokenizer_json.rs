@@ -218,7 +218,9 @@ fn read_vocab(
     let mut tokens = Vec::with_capacity(vocab.len());
     for (text, id) in vocab {
         let id = id.as_u64().and_then(|id| TokenId::try_from(id).ok()).ok_or_else(|| {
-            Error::vocabulary(format!("token {text:?} has the id {id}, which is not a 32-bit number"))
+            Error::vocabulary(format!(
+                "token {text:?} has the id {id}, which is not a 32-bit number"
+            ))
         })?;
         if !special.contains(&(text.as_str(), id)) {
             tokens.push((spelled_bytes(&text)?, id));
