@@ -30,12 +30,12 @@ CONVENTION = "tensors autograd saves, each storage once, parameters and buffers 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivationEstimate(Page):
-    """What one micro-batch leaves behind for its backward pass."""
+    """What one micro-batch keeps for its backward pass."""
 
     saved: Quantity
     """All that is held at the end of the forward pass; what saved-tensor hooks count."""
     in_flight: Quantity
-    """What the backward pass computes again for one checkpoint, and holds besides."""
+    """What the backward pass computes again for one checkpoint, and also holds."""
     block: tuple[SavedTensor, ...]
     """The table of what one block saves when nothing is computed again."""
 

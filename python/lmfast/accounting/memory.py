@@ -1,6 +1,6 @@
 """Where memory goes in training: weights, gradients, optimizer, activations, logits.
 
-``estimate_memory`` has more arguments than is our habit: each is one setting of a run.
+``estimate_memory`` has more arguments and lines than is usual here: each is one setting of a run.
 """
 
 import math
@@ -35,7 +35,7 @@ class MemoryEstimate(Page):
         """The estimate with a bucket for what the allocator holds and cannot hand out.
 
         Args:
-            share: Part of what is in use that is lost besides, to be measured (torch: reserved
+            share: What is lost, as a part of what is in use; to be measured (torch: reserved
                 over allocated bytes, less 1). Without a measurement there is no such bucket.
 
         Raises:
@@ -83,7 +83,7 @@ def estimate_memory(
         checkpointing: ``none``, ``selective``, ``full``, ``every-K`` or ``first-K``.
         attention: ``sdpa`` (a fused kernel) or ``explicit``.
         compiled: Whether the model runs through ``torch.compile``.
-        grad_accum_steps: With more than one, gradients are held through the forward pass, too.
+        grad_accum_steps: With more than one, gradients are also held through the forward pass.
         parallelism: How the job is spread over devices.
 
     Returns:
@@ -188,7 +188,7 @@ def _logits(run: Pass) -> Quantity:
         "logits",
         [
             _bytes("log_probabilities", numbers * FP32, "tokens · V · 4, saved"),
-            _bytes("gradients_of_logits", 2 * numbers * FP32, "tokens · V · (4 + 4), in passing"),
+            _bytes("gradients_of_logits", 2 * numbers * FP32, "tokens · V · (4 + 4), briefly"),
         ],
         unit="byte",
     )

@@ -1,4 +1,4 @@
-"""A finished run against what the arithmetic said: predicted, measured, and what explains the gap.
+"""A finished run against its predictions: predicted, measured, and what explains the gap.
 
 It reads ``config.toml`` and ``metrics.jsonl`` of a run folder and imports nothing of the trainer.
 """
@@ -105,7 +105,7 @@ def check_run(
 
     Args:
         run: Folder with ``config.toml`` and ``metrics.jsonl``.
-        device: Whose peak the time is reckoned with; without it, time and MFU stay unknown.
+        device: Whose peak the time is computed with; without it, time and MFU stay unknown.
         dtype: What the run computed in; default: what its configuration says, fp32 for ``auto``.
         assumed_mfu: What the prediction of time takes for granted.
         expected_bytes_per_token: What the corpus should give.

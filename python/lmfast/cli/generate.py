@@ -14,7 +14,7 @@ def generate(
     prompt: Annotated[str, typer.Option(help="Text to continue; empty begins a document.")] = "",
     max_tokens: Annotated[int, typer.Option(help="Most tokens to add.")] = 200,
     temperature: Annotated[
-        float, typer.Option(help="Below 1 plays safe, above 1 dares; 0 takes the likeliest token.")
+        float, typer.Option(help="Lower is less random; 0 always takes the likeliest token.")
     ] = 0.8,
     top_p: Annotated[
         float, typer.Option(help="Draw from the likeliest tokens that hold this much probability.")

@@ -18,7 +18,7 @@ def train(
         typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the newest checkpoint, if there is one.")
+        bool, typer.Option("--resume", help="Continue from the newest checkpoint, if there is one.")
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as one JSON object.")
@@ -37,8 +37,8 @@ def train(
         lmfast train run.toml --set model.n_layer=6 --set out=runs/small
 
     The run folder gets metrics.jsonl, checkpoints and, at the end, the model for
-    'lmfast generate'. A run that was killed goes on with --resume, and ends up
-    as if it had not been. Several processes share the work under torchrun:
+    'lmfast generate'. A run that was killed continues with --resume, and ends up
+    as if it had never stopped. Several processes share the work under torchrun:
 
         torchrun --nproc-per-node 2 -m lmfast.cli train run.toml
     """

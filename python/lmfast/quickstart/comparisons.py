@@ -1,4 +1,4 @@
-"""What was predicted of each stage, beside what was measured."""
+"""What was predicted for each stage, beside what was measured."""
 
 import math
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ def compare_corpus(record: TrainingRecord, prepared: PreparedCorpus) -> list[Com
             predicted=record.tokens + documents,
             measured=sum(shards.tokens for shards in folders),
             why="bytes, less what each merge took when it was trained, plus one per document; "
-            "where a long document was cut, a token may have been, too",
+            "where a long document was cut, a token may also have been cut",
         ),
         Comparison(
             name="bytes_per_token",
@@ -106,7 +106,7 @@ def _compare_memory(config: RunConfig, measured: Measured) -> list[Comparison]:
             "optimizer_state",
             buckets["optimizer_state"].known(),
             found.optimizer_state,
-            "two moments per parameter; measured: and a step counter per tensor",
+            "two moments per parameter; measured: also a step counter per tensor",
         ),
         (
             "cast_weights",
@@ -118,7 +118,7 @@ def _compare_memory(config: RunConfig, measured: Measured) -> list[Comparison]:
             "activations",
             buckets["activations"]["kept"].known() + saved_logits,
             found.activations,
-            "what one micro-batch keeps for its backward pass, log-probabilities among it",
+            "what one micro-batch keeps for its backward pass, log-probabilities included",
         ),
     )
     return [
@@ -175,6 +175,6 @@ def _compare_quality(vocab_size: int, summary: RunSummary) -> list[Comparison]:
             unit="bit/byte",
             predicted=None,
             measured=after.bits_per_byte,
-            why="held-out text; nobody can say beforehand, which is why it is measured",
+            why="held-out text; there is no prediction to compare it with",
         ),
     ]

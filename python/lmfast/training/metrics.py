@@ -43,7 +43,7 @@ class EvaluationRecord:
     tokens: int
     """Tokens trained on so far."""
     held_out_loss: float
-    """Mean nats per token over all scored tokens, specials among them, as in training."""
+    """Mean nats per token over all scored tokens, special ones included, as in training."""
     bits_per_byte: float | None
     """Nats of text tokens / (ln 2 * their bytes); None where no text was scored."""
     scored_tokens: int
@@ -57,10 +57,10 @@ class MetricsLog:
     """Appends records to a file, each line whole before the next step begins."""
 
     def __init__(self, path: Path, last_step: int | None = None) -> None:
-        """Start over, or keep what ``path`` says up to and with ``last_step``.
+        """Start over, or keep the lines of ``path`` up to and including ``last_step``.
 
-        What a killed run wrote after its last checkpoint will be written again, so it goes; so
-        does a line that was cut short.
+        What a killed run wrote after its last checkpoint will be written again, so it is dropped,
+        and so is a line that was cut short.
         """
         self.path = path
         lines = [] if last_step is None else read_metrics(path)

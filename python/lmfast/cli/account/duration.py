@@ -56,10 +56,10 @@ def time(
     --mfu 0.5
     """
     if (params is None) == (model is None):
-        msg = "cannot reckon the time: give either --params or --model"
+        msg = "cannot compute the time: give either --params or --model"
         raise ConfigError(msg)
     if (hardware is None) == (peak_flops is None):
-        msg = "cannot reckon the time: give either --hardware or --peak-flops"
+        msg = "cannot compute the time: give either --hardware or --peak-flops"
         raise ConfigError(msg)
     device = find_device(hardware) if hardware is not None else None
     peak = peak_flops if device is None else device.peak(dtype).value

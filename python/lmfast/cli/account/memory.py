@@ -67,8 +67,8 @@ def memory(
 ) -> None:
     """Say where the memory of one training device goes.
 
-    Weights, gradients and optimizer state depend on the model; activations and logits on the
-    micro-batch, too, and on what is kept for the backward pass.
+    Weights, gradients and optimizer state depend on the model; activations and logits also on the
+    micro-batch and on what is kept for the backward pass.
 
     Example: lmfast account memory --model gpt2-xl --recipe bf16 --batch 4 --checkpointing full
     """

@@ -38,9 +38,7 @@ def encode(
     ] = False,
     held_out_one_in: Annotated[
         int | None,
-        typer.Option(
-            "--held-out-one-in", help="Keep one document in so many from training.", min=1
-        ),
+        typer.Option("--held-out-one-in", help="Hold out one document in this many.", min=1),
     ] = None,
     separator: Annotated[
         str, typer.Option("--separator", help="The special token that ends a document.")
