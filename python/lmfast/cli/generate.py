@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lmfast.cli.extras import needs_extra
+from lmfast.cli.options import JsonOption
 
 
 def generate(
@@ -21,7 +22,7 @@ def generate(
     ] = 0.95,
     seed: Annotated[int, typer.Option(help="The same seed gives the same text.")] = 0,
     device: Annotated[str, typer.Option(help="auto, or a torch device such as cpu.")] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Continue a text with a trained model; prints as it goes.
 

@@ -9,6 +9,7 @@ import rich
 import typer
 
 from lmfast.cli.extras import needs_extra
+from lmfast.cli.options import JsonOption
 
 
 def quickstart(
@@ -22,7 +23,7 @@ def quickstart(
     seconds: Annotated[
         float, typer.Option("--seconds", help="How long to train the model, about.", min=1)
     ] = 60.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Go from text to a trained model in about two minutes, its costs predicted and measured.
 

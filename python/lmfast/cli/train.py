@@ -8,21 +8,17 @@ from typing import Annotated
 import typer
 
 from lmfast.cli.extras import needs_extra
+from lmfast.cli.options import JsonOption, SetOption
 from lmfast.config import RunConfig, apply_overrides, from_dict, load_toml
 
 
 def train(
     config: Annotated[str, typer.Argument(help="TOML file with the settings of the run.")],
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated."),
-    ] = None,
+    set_: SetOption = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue from the newest checkpoint, if there is one.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as one JSON object.")
-    ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Train a model on token shards.
 
@@ -42,7 +38,7 @@ def train(
 
         torchrun --nproc-per-node 2 -m lmfast.cli train run.toml
     """
-    table = apply_overrides(load_toml(config), overrides or [])
+    table = apply_overrides(load_toml(config), set_ or ())
     settings = from_dict(RunConfig, table)
     with needs_extra("train"):
         from lmfast.training import Trainer

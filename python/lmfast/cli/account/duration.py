@@ -18,13 +18,12 @@ from lmfast.accounting.hardware import find_device
 from lmfast.cli.account.options import (
     DevicesOption,
     DtypeOption,
-    JsonOption,
     MaybeHardwareOption,
     MfuOption,
     ModelOption,
-    SetOption,
 )
 from lmfast.cli.account.show import emit
+from lmfast.cli.options import JsonOption, SetOption
 from lmfast.errors import ConfigError
 
 

@@ -25,16 +25,15 @@ from lmfast.cli.account.options import (
     CheckpointingOption,
     ContextOption,
     DevicesOption,
-    JsonOption,
     MaybeHardwareOption,
     ModelOption,
     PictureOption,
     RecipeOption,
-    SetOption,
     TensorOption,
     ZeroOption,
 )
 from lmfast.cli.account.show import emit, saved_table
+from lmfast.cli.options import JsonOption, SetOption
 
 AttentionOption = Annotated[
     str, typer.Option("--attention", help="sdpa (a fused kernel) or explicit (scores are held).")

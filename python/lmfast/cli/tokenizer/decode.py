@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from lmfast.cli.options import JsonOption
 from lmfast.cli.tokenizer.options import (
     FilePretokenizerOption,
     FileSpecialOption,
-    JsonOption,
     TokenizerArgument,
     load_tokenizer,
 )

@@ -8,10 +8,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from lmfast.cli.options import JsonOption
 from lmfast.cli.tokenizer.options import (
     FilePretokenizerOption,
     FileSpecialOption,
-    JsonOption,
     TokenizerArgument,
     load_tokenizer,
 )
