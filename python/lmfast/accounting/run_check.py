@@ -3,7 +3,6 @@
 It reads ``config.toml`` and ``metrics.jsonl`` of a run folder and imports nothing of the trainer.
 """
 
-import json
 import math
 import statistics
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from lmfast.accounting.quantity import show
 from lmfast.accounting.utilisation import mfu
 from lmfast.accounting.vocabulary import EXPECTED_BYTES_PER_TOKEN
 from lmfast.config import RunConfig, from_dict, load_toml
-from lmfast.errors import ConfigError, FileError, MissingFileError
+from lmfast.records import read_records
 
 # A gap smaller than this needs no explanation.
 AGREEMENT = 0.1
@@ -112,7 +111,8 @@ def check_run(
 
     Raises:
         MissingFileError: A file of the run is not there.
-        ConfigError: A file of the run is not what it should be.
+        ConfigError: The configuration cannot be used.
+        CheckpointError: A line of the metrics is not a record.
     """
     folder = Path(run)
     config = from_dict(RunConfig, load_toml(folder / "config.toml"))
@@ -233,7 +233,7 @@ def _memory(config: RunConfig, measured: _Measured, dtype: str) -> Comparison:
 
 
 def _read(path: Path) -> _Measured:
-    records = _records(path)
+    records = read_records(path)
     steps = [record for record in records if record["event"] == "step"]
     # The first step warms up: caches, allocator, compilation.
     timed = steps[1:] or steps
@@ -262,28 +262,3 @@ def _compression(evaluations: list[dict[str, Any]]) -> float | None:
         if loss and bits:
             return float(loss / (math.log(2) * bits))
     return None
-
-
-def _records(path: Path) -> list[dict[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        msg = f"cannot check the run: there is no {path}"
-        raise MissingFileError(msg) from error
-    except OSError as error:
-        msg = f"cannot read {path}: {error.strerror}"
-        raise FileError(msg) from error
-    # A running trainer may be in the middle of its last line.
-    *lines, _unfinished = text.split("\n")
-    records = []
-    for number, line in enumerate(lines, 1):
-        try:
-            record = json.loads(line)
-            sound = isinstance(record["event"], str) and type(record["step"]) is int
-        except (ValueError, TypeError, KeyError):
-            sound = False
-        if not sound:
-            msg = f"cannot use {path}: line {number} is not a record of a run"
-            raise ConfigError(msg)
-        records.append(record)
-    return records

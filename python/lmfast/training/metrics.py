@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lmfast.errors import CheckpointError, FileError
+from lmfast.errors import FileError
+from lmfast.records import read_records
 from lmfast.training.files import sync, write_whole
 
 
@@ -90,27 +91,13 @@ class MetricsLog:
 
 
 def read_metrics(path: str | Path) -> list[dict[str, Any]]:
-    """The lines of a ``metrics.jsonl``, without a last line that is not finished.
+    """The lines of a ``metrics.jsonl``; none where there is no such file.
 
     Raises:
+        FileError: It cannot be read.
         CheckpointError: A finished line is not a record.
     """
-    path = Path(path)
-    if not path.exists():
-        return []
-    *lines, _unfinished = path.read_text(encoding="utf-8").split("\n")
-    records = []
-    for number, line in enumerate(lines, 1):
-        try:
-            record = json.loads(line)
-            sound = type(record["step"]) is int and isinstance(record["event"], str)
-        except (ValueError, TypeError, KeyError):
-            sound = False
-        if not sound:
-            msg = f"cannot use {path}: line {number} is not a record of a run"
-            raise CheckpointError(msg)
-        records.append(record)
-    return records
+    return read_records(path) if Path(path).exists() else []
 
 
 def _evaluation(line: Mapping[str, Any]) -> EvaluationRecord:
