@@ -127,6 +127,11 @@ class Page(ABC):
         return "".join(quantity._repr_html_() for quantity in self.quantities())
 
 
+def in_bytes(name: str, value: int, formula: str) -> Quantity:
+    """A quantity of memory."""
+    return Quantity(name=name, value=value, unit="byte", formula=formula)
+
+
 def total(
     name: str,
     parts: "list[Quantity] | tuple[Quantity, ...]",

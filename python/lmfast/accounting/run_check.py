@@ -15,6 +15,7 @@ from lmfast.accounting.flops import check_6nd, count_flops
 from lmfast.accounting.hardware import Device
 from lmfast.accounting.memory import estimate_memory
 from lmfast.accounting.quantity import show
+from lmfast.accounting.recipes import trainer_recipe
 from lmfast.accounting.utilisation import mfu
 from lmfast.accounting.vocabulary import EXPECTED_BYTES_PER_TOKEN
 from lmfast.config import RunConfig, from_dict, load_toml
@@ -216,7 +217,7 @@ def _memory(config: RunConfig, measured: _Measured, dtype: str) -> Comparison:
     estimate = estimate_memory(
         config.model,
         config.micro_batch_size,
-        recipe="amp-bf16" if dtype == "bf16" else "fp32",
+        recipe=trainer_recipe(dtype),
         checkpointing=config.checkpointing,
         grad_accum_steps=config.grad_accum_steps,
     )

@@ -11,6 +11,7 @@ from lmfast.accounting import (
     first_loss,
     six_nd,
 )
+from lmfast.accounting.recipes import trainer_recipe
 from lmfast.accounting.run_check import Comparison
 from lmfast.config import RunConfig
 from lmfast.corpus import PreparedCorpus
@@ -93,7 +94,7 @@ def _compare_memory(config: RunConfig, measured: Measured) -> list[Comparison]:
     estimate = estimate_memory(
         config.model,
         config.micro_batch_size,
-        recipe="amp-bf16" if measured.summary.precision == "bf16" else "fp32",
+        recipe=trainer_recipe(measured.summary.precision),
         checkpointing=config.checkpointing,
         grad_accum_steps=config.grad_accum_steps,
     )
