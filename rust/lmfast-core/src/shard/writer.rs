@@ -61,7 +61,8 @@ impl ShardWriter {
     /// Begin a folder of shards; a shard ends with the document that fills it.
     pub(super) fn create(folder: &Path, tokenizer: &Tokenizer, shard_tokens: u64) -> Result<Self> {
         if folder.exists() {
-            let message = format!("cannot write shards to {}: it already exists", folder.display());
+            let message =
+                format!("cannot write shards to {}: it is there already", folder.display());
             return Err(Error::new(ErrorKind::Io, message));
         }
         let unfinished = beside(folder, ".unfinished");
