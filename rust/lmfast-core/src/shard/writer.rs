@@ -58,7 +58,7 @@ struct OpenShard {
 }
 
 impl ShardWriter {
-    /// Begin a folder of shards; a shard ends with the document that fills it.
+    /// Begin a folder of shards; a shard ends behind the document that fills it.
     pub(super) fn create(folder: &Path, tokenizer: &Tokenizer, shard_tokens: u64) -> Result<Self> {
         if folder.exists() {
             let message =
