@@ -10,7 +10,7 @@ from lmfast.errors import CorpusError, MissingFileError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """Files to train on, and what is known of them beforehand."""
+    """Files to train on, and what is known of them before reading."""
 
     paths: tuple[Path, ...]
     description: str
