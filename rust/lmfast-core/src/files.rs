@@ -13,15 +13,21 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 
 /// Write `bytes` beside `path`, flush them to disk, then rename: `path` holds the old bytes or all
-/// of the new ones, whatever happens in between.
+/// of the new ones, whatever happens in between. A link stays one, and so does a pipe or a device
+/// such as `/dev/null`, which is written to as it is.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let is_special = fs::metadata(&target).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if is_special {
+        return fs::write(&target, bytes).map_err(|error| Error::io("write", path, error));
+    }
     let name = format!(".{}.tmp", std::process::id());
-    let temporary = beside(path, &name);
+    let temporary = beside(&target, &name);
     let write = || {
         let mut file = File::create(&temporary)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&temporary, path)
+        fs::rename(&temporary, &target)
     };
     write().map_err(|error| {
         // The error that counts is the first; failing to clean up adds nothing to it.
@@ -52,4 +58,35 @@ pub(crate) fn hexadecimal(hash: Sha256) -> String {
         write!(text, "{byte:02x}").expect("a string takes any text");
         text
     })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
+        fs::write(&file, "old").unwrap();
+        symlink(&file, &link).unwrap();
+
+        write_atomically(&link, b"new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+
+        // A socket stands for a device, which a test had better not risk.
+        write_atomically(&path, b"new").unwrap_err();
+        assert!(!path.is_file());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }

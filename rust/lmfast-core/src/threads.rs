@@ -6,9 +6,14 @@ use std::num::NonZero;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The number of workers: what was asked for, or one for each core that this process may use.
+/// More workers than cores help nobody, and each costs a block of text in memory.
+const MOST: usize = 64;
+
+/// The number of workers: what was asked for, within reason, or one for each core that this process
+/// may use.
 pub(crate) fn count(threads: Option<NonZero<usize>>) -> usize {
-    threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZero::get)
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    threads.map_or(cores, |threads| threads.get().min(cores.max(MOST)))
 }
 
 /// Run `work` where rayon's parallel iterators use `threads` workers.
@@ -18,4 +23,16 @@ pub(crate) fn run<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> R
         Error::new(ErrorKind::Io, message)
     })?;
     Ok(pool.install(work))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wild_number_of_threads_is_not_started() {
+        assert_eq!(count(NonZero::new(1)), 1);
+        assert_eq!(count(NonZero::new(7)), 7);
+        assert!(count(NonZero::new(usize::MAX)) <= 4096);
+    }
 }

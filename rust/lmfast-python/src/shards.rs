@@ -9,7 +9,7 @@ use lmfast_core::{
 use pyo3::prelude::*;
 
 use crate::{
-    arguments::{Count, FilePath, FilePaths},
+    arguments::{Count, FilePath, FilePaths, Str},
     door::{detached, watched},
     tokenizer::Tokenizer,
 };
@@ -31,17 +31,23 @@ pub(crate) fn write_shards(
     tokenizer: &Bound<'_, Tokenizer>,
     files: FilePaths,
     folder: FilePath,
-    held_out: Option<(FilePath, NonZero<u64>)>,
-    separator: String,
+    held_out: Option<(FilePath, Count)>,
+    separator: Str,
     max_document_bytes: Count,
-    shard_tokens: u64,
+    shard_tokens: Count,
     threads: Count,
     on_progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Totals, Option<Totals>)> {
     let core = &tokenizer.get().core;
-    let held_out = held_out.map(|(folder, one_in)| HeldOut { folder: folder.0, one_in });
-    let (max_document_bytes, threads) = (max_document_bytes.0, threads.0);
-    let options = ShardOptions { separator, max_document_bytes, shard_tokens, threads };
+    let held_out = held_out.and_then(|(folder, one_in)| {
+        Some(HeldOut { folder: folder.0, one_in: NonZero::new(one_in.0?.get() as u64)? })
+    });
+    let options = ShardOptions {
+        separator: separator.0.to_string(),
+        max_document_bytes: max_document_bytes.0,
+        shard_tokens: shard_tokens.0.map_or(u64::MAX, |tokens| tokens.get() as u64),
+        threads: threads.0,
+    };
     let (train, held_out) = watched(py, on_progress.as_ref(), |watch| {
         shard::write_shards(core, &files.0, &folder.0, held_out.as_ref(), &options, watch)
     })?;

@@ -10,7 +10,7 @@ use std::{
 
 use rayon::prelude::*;
 pub use writer::ShardTotals;
-use writer::ShardWriter;
+use writer::{Claim, ShardWriter, take_back};
 
 use crate::{
     encode::Tokenizer,
@@ -65,13 +65,19 @@ pub fn write_shards(
         Error::new(ErrorKind::UnknownToken, message)
     })?;
     let separators = Matcher::new([(options.separator.as_str(), end_id)])?;
-    let create = |folder: &Path| ShardWriter::create(folder, tokenizer, options.shard_tokens);
+    let claim = Claim::new(folder)?;
+    if let Some(held_out) = held_out.filter(|_| claim.is_sealed()) {
+        take_back(&held_out.folder)?;
+    }
+    let create = |claim: Claim| ShardWriter::create(claim, tokenizer, options.shard_tokens);
     let mut splits = Splits {
         end_id,
         document: 0,
         one_in: held_out.map(|held_out| held_out.one_in.get()),
-        train: create(folder)?,
-        held_out: held_out.map(|held_out| create(&held_out.folder)).transpose()?,
+        held_out: held_out
+            .map(|held_out| Claim::new(&held_out.folder).and_then(create))
+            .transpose()?,
+        train: create(claim)?,
     };
     let mut blocks = blocks_of(files, &separators, tokenizer.pretokenizer());
     let threads = threads::count(options.threads);
@@ -150,8 +156,9 @@ struct Splits {
     /// Documents ended so far; the index of the one that is open.
     document: u64,
     one_in: Option<u64>,
-    train: ShardWriter,
+    // In this order they are dropped: the folder above goes with what was made first.
     held_out: Option<ShardWriter>,
+    train: ShardWriter,
 }
 
 impl Splits {
@@ -182,8 +189,9 @@ impl Splits {
                  the end-of-document token, or cut them by a largest size (max_document_bytes)",
             ));
         }
-        let held_out = self.held_out.map(ShardWriter::finish).transpose()?;
-        Ok((self.train.finish()?, held_out))
+        let train = self.train.seal()?;
+        let held_out = self.held_out.map(|held_out| held_out.seal()?.publish()).transpose()?;
+        Ok((train.publish()?, held_out))
     }
 }
 

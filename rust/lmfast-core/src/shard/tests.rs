@@ -115,8 +115,8 @@ fn an_interrupted_folder_is_written_anew() {
 fn two_writers_of_one_folder_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let train = folder.path().join("train");
-    let _first = ShardWriter::create(&train, &tokenizer(), 8).unwrap();
-    let second = ShardWriter::create(&train, &tokenizer(), 8).map(|_| ()).unwrap_err();
+    let _first = Claim::new(&train).unwrap();
+    let second = Claim::new(&train).map(|_| ()).unwrap_err();
     assert!(second.to_string().contains("another process"), "{second}");
 }
 
@@ -126,4 +126,47 @@ fn one_document_in_so_many_is_held_out() {
         let held_out = (0..300 * one_in).filter(|&document| is_held_out(document, one_in)).count();
         assert_eq!(held_out, 300);
     }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn an_error_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "a", "a single document", &options(1)).unwrap_err();
+    assert_eq!(names(folder.path()), ["a.txt"]);
+    fs::create_dir(folder.path().join("a")).unwrap();
+    write(folder.path(), "a", "", &options(1)).unwrap_err();
+    assert_eq!(names(folder.path()), ["a", "a.txt"], "what was there before stays");
+}
+
+#[test]
+fn a_kill_between_the_two_names_does_not_block_the_next_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "abc<|end|>ab c<|end|>abcabc";
+    let whole = write(folder.path(), "a", text, &options(1)).unwrap();
+    let [train, unfinished] =
+        ["a/train", "a/train.unfinished"].map(|name| folder.path().join(name));
+    fs::rename(&train, &unfinished).unwrap();
+
+    assert_eq!(write(folder.path(), "a", text, &options(1)).unwrap(), whole);
+    assert_eq!(names(&folder.path().join("a")), ["held_out", "train"]);
+}
+
+#[test]
+fn held_out_shards_of_another_call_are_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "abc<|end|>ab c<|end|>abcabc";
+    write(folder.path(), "a", text, &options(1)).unwrap();
+    fs::remove_dir_all(folder.path().join("a/train")).unwrap();
+
+    let error = write(folder.path(), "a", text, &options(1)).unwrap_err();
+    assert!(error.to_string().contains("there already"), "{error}");
+    assert_eq!(names(&folder.path().join("a")), ["held_out"]);
 }

@@ -24,6 +24,7 @@ use crate::{
 
 const INDEX: &str = "documents.bin";
 const LOCK: &str = "lock";
+const MANIFEST: &str = "manifest.json";
 
 /// What a folder of shards holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,10 +38,7 @@ pub struct ShardTotals {
 }
 
 pub(super) struct ShardWriter {
-    folder: PathBuf,
-    unfinished: PathBuf,
-    /// Held until the folder is whole, so that no other process writes the same one.
-    lock: File,
+    claim: Claim,
     tokenizer: TokenizerIdentity,
     dtype: Dtype,
     shard_tokens: u64,
@@ -59,22 +57,13 @@ struct OpenShard {
 
 impl ShardWriter {
     /// Begin a folder of shards; a shard ends behind the document that fills it.
-    pub(super) fn create(folder: &Path, tokenizer: &Tokenizer, shard_tokens: u64) -> Result<Self> {
-        if folder.exists() {
-            let message =
-                format!("cannot write shards to {}: it is there already", folder.display());
-            return Err(Error::new(ErrorKind::Io, message));
-        }
-        let unfinished = beside(folder, ".unfinished");
-        let lock = lock(&unfinished)?;
-        clear(&unfinished)?;
+    pub(super) fn create(claim: Claim, tokenizer: &Tokenizer, shard_tokens: u64) -> Result<Self> {
+        claim.clear()?;
         let n_vocab = tokenizer.n_vocab();
-        tokenizer_json::save(tokenizer, &unfinished.join("tokenizer.json"))?;
+        tokenizer_json::save(tokenizer, &claim.unfinished.join("tokenizer.json"))?;
         Ok(Self {
-            folder: folder.to_owned(),
-            index: HashedFile::create(unfinished.join(INDEX))?,
-            unfinished,
-            lock,
+            index: HashedFile::create(claim.unfinished.join(INDEX))?,
+            claim,
             tokenizer: TokenizerIdentity { identity: tokenizer.identity(), vocab_size: n_vocab },
             dtype: Dtype::for_vocabulary(n_vocab),
             shard_tokens,
@@ -101,7 +90,7 @@ impl ShardWriter {
             Some(shard) => shard,
             shard => {
                 let name = format!("tokens-{:05}.bin", self.shards.len());
-                let file = HashedFile::create(self.unfinished.join(&name))?;
+                let file = HashedFile::create(self.claim.unfinished.join(&name))?;
                 shard.insert(OpenShard { name, file, totals: ShardTotals::default() })
             }
         };
@@ -137,8 +126,8 @@ impl ShardWriter {
         Ok(())
     }
 
-    /// Write the manifest and give the folder its name.
-    pub(super) fn finish(mut self) -> Result<ShardTotals> {
+    /// Write the manifest: from here on the folder lacks nothing but its name.
+    pub(super) fn seal(mut self) -> Result<Sealed> {
         self.end_shard()?;
         let ShardTotals { documents, tokens, bytes } = self.totals;
         self.index.write(&tokens.to_le_bytes())?;
@@ -155,17 +144,105 @@ impl ShardWriter {
         };
         let mut text = serde_json::to_string_pretty(&manifest).expect("numbers and strings");
         text.push('\n');
-        write_atomically(&self.unfinished.join("manifest.json"), text.as_bytes())?;
-        drop(self.lock);
-        let failed = |error| Error::io("write shards to", &self.folder, error);
-        fs::remove_file(self.unfinished.join(LOCK)).map_err(failed)?;
-        fs::rename(&self.unfinished, &self.folder).map_err(failed)?;
+        write_atomically(&self.claim.unfinished.join(MANIFEST), text.as_bytes())?;
+        Ok(Sealed { claim: self.claim, totals: self.totals })
+    }
+}
+
+/// A folder of shards that lacks nothing but its name.
+pub(super) struct Sealed {
+    claim: Claim,
+    totals: ShardTotals,
+}
+
+impl Sealed {
+    /// Give the folder its name.
+    pub(super) fn publish(mut self) -> Result<ShardTotals> {
+        if cfg!(windows) {
+            self.claim.lock = None; // there, a folder with an open file keeps its name
+        }
+        let Claim { folder, unfinished, .. } = &self.claim;
+        let failed = |error| Error::io("write shards to", folder, error);
+        fs::rename(unfinished, folder).map_err(failed)?;
+        // Only now: who finds no lock takes the folder for abandoned, and clears it.
+        fs::remove_file(folder.join(LOCK)).map_err(failed)?;
         Ok(self.totals)
     }
 }
 
 fn little_endian<const N: usize>(ids: &[TokenId], bytes: impl Fn(TokenId) -> [u8; N]) -> Vec<u8> {
     ids.iter().flat_map(|&id| bytes(id)).collect()
+}
+
+/// The right to write a folder of shards, and the folder beside it that is written until then.
+/// Given up before the shards have their name, it takes what was written with it.
+pub(super) struct Claim {
+    folder: PathBuf,
+    unfinished: PathBuf,
+    /// The folder above, if it was made for this one.
+    made: Option<PathBuf>,
+    /// Held until the folder is whole, so that no other process writes the same one.
+    lock: Option<File>,
+}
+
+impl Claim {
+    pub(super) fn new(folder: &Path) -> Result<Self> {
+        require_absent(folder)?;
+        let unfinished = beside(folder, ".unfinished");
+        let made = folder.parent().filter(|parent| !parent.exists()).map(Path::to_owned);
+        let lock = lock(&unfinished)?;
+        // Whoever held the lock before may just have finished.
+        require_absent(folder)?;
+        Ok(Self { folder: folder.to_owned(), unfinished, made, lock: Some(lock) })
+    }
+
+    /// Whether an interrupted process was done but for the names.
+    pub(super) fn is_sealed(&self) -> bool {
+        self.unfinished.join(MANIFEST).exists()
+    }
+
+    /// Remove what an interrupted process left behind.
+    fn clear(&self) -> Result<()> {
+        let failed = |error| Error::io("clear", &self.unfinished, error);
+        for entry in fs::read_dir(&self.unfinished).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if entry.file_name() != LOCK {
+                fs::remove_file(entry.path()).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // After a success there is nothing to remove. What resists, the next process clears; the
+        // error that counts is the one that led here.
+        if self.clear().is_ok() {
+            let _ = fs::remove_file(self.unfinished.join(LOCK));
+            let _ = fs::remove_dir(&self.unfinished);
+            let _ = self.made.as_deref().map(fs::remove_dir);
+        }
+    }
+}
+
+/// Make way for the shards of `folder`, which an interrupted process published before it could
+/// publish those that belong with them.
+pub(super) fn take_back(folder: &Path) -> Result<()> {
+    let unfinished = beside(folder, ".unfinished");
+    if !folder.join(MANIFEST).exists() || unfinished.exists() {
+        return Ok(());
+    }
+    fs::rename(folder, unfinished).map_err(|error| Error::io("clear", folder, error))
+}
+
+fn require_absent(folder: &Path) -> Result<()> {
+    // A link that leads nowhere is there, too.
+    if folder.symlink_metadata().is_ok() {
+        let message = format!("cannot write shards to {}: it is there already", folder.display());
+        return Err(Error::new(ErrorKind::Io, message));
+    }
+    Ok(())
 }
 
 /// Create the folder, if need be, and hold the lock in it.
@@ -181,18 +258,6 @@ fn lock(folder: &Path) -> Result<File> {
         fs::TryLockError::Error(error) => failed(error),
     })?;
     Ok(lock)
-}
-
-/// Remove what an interrupted process left behind.
-fn clear(folder: &Path) -> Result<()> {
-    let failed = |error| Error::io("clear", folder, error);
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if entry.file_name() != LOCK {
-            fs::remove_file(entry.path()).map_err(failed)?;
-        }
-    }
-    Ok(())
 }
 
 /// A file that knows the checksum of what is written to it.

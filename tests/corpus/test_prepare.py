@@ -1,0 +1,47 @@
+"""Making shards: the settings that are refused, and what is left behind."""
+
+import pytest
+
+import lmfast
+from lmfast.corpus import prepare
+from lmfast.errors import ConfigError, CorpusError, InputTypeError
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("ab ab\n" * 20)
+    return path
+
+
+@pytest.fixture
+def tokenizer(corpus):
+    return lmfast.train_bpe(corpus, vocab_size=259)
+
+
+@pytest.mark.parametrize("name", ["shard_tokens", "held_out_one_in", "max_document_bytes"])
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [(0, ConfigError), (-1, ConfigError), (1.5, InputTypeError), ("2", InputTypeError)],
+)
+def test_sizes_that_mean_nothing_are_refused(tmp_path, corpus, tokenizer, name, value, error):
+    with pytest.raises(error):
+        prepare(corpus, tokenizer, tmp_path / "out", **{name: value})
+    assert not (tmp_path / "out").exists()
+
+
+def test_sizes_beyond_all_bounds_are_no_bounds(tmp_path, corpus, tokenizer):
+    sizes = {"shard_tokens": 2**64, "max_document_bytes": 2**100, "threads": 2**64}
+    assert prepare(corpus, tokenizer, tmp_path / "out", **sizes).train.documents == 1
+
+
+def test_a_refused_corpus_leaves_nothing_behind(tmp_path, corpus, tokenizer):
+    with pytest.raises(CorpusError, match="single one"):
+        prepare(corpus, tokenizer, tmp_path / "out", held_out_one_in=2)
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"]
+
+
+def test_a_link_that_leads_nowhere_is_in_the_way(tmp_path, corpus, tokenizer):
+    (tmp_path / "out").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(OSError, match="there already"):
+        prepare(corpus, tokenizer, tmp_path / "out")
