@@ -285,7 +285,7 @@ impl<'py> FromPyObject<'_, 'py> for Count {
         if object.is_none() {
             return Ok(Self(None));
         }
-        let Whole(number) = Whole::extract(object)?;
+        let Size(number) = Size::extract(object)?;
         // Beyond what fits there is no difference to the greatest count that does.
         let count = NonZero::new(usize::try_from(number).unwrap_or(usize::MAX));
         if count.is_none() {
