@@ -9,7 +9,7 @@ RUST    := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.t
 .DEFAULT_GOAL := help
 
 .PHONY: demo
-demo: $(VENV)/train $(VENV)/built ## From text to a trained model: the quickstart on an embedded default
+demo: $(VENV)/train $(VENV)/built ## From text to a trained model: the quickstart on Python's own sources
 	$(BIN)/lmfast quickstart
 
 .PHONY: test
@@ -44,7 +44,7 @@ layers: $(VENV)/dev $(VENV)/built ## Who may import whom
 	$(BIN)/lint-imports
 
 .PHONY: format
-format: $(VENV)/dev ## Put every file into the house's format
+format: $(VENV)/dev ## Format every file
 	cargo fmt
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .

@@ -37,16 +37,16 @@ def train_bpe(
 ) -> Tokenizer:
     """Train a byte-level BPE vocabulary (Sennrich et al., 2016; Radford et al., 2019).
 
-    Ids 0 to 255 are the bytes, merges follow in the order in which they were found, special tokens
+    Ids 0 to 255 are the bytes; merges follow in the order in which they were found; special tokens
     come last. The result does not depend on the number of threads or the order of the sources.
 
     Args:
         sources: One path or several: a UTF-8 text file (also ``.gz`` or ``.zst``), or a folder,
             which stands for all files below it. Or an iterator of texts, read in batches; a list
-            is taken for paths.
+            is taken as paths.
         vocab_size: Tokens to end with, special tokens included; at least 256 and the special ones.
-        pretokenizer: Across its cuts nothing merges: ``"gpt2"``, ``"cl100k"``, ``"o200k"``,
-            ``"llama3"``, a regular expression, or ``None`` to cut nowhere.
+        pretokenizer: How text is cut before merging; no merge crosses a cut. ``"gpt2"``,
+            ``"cl100k"``, ``"o200k"``, ``"llama3"``, a regular expression, or ``None`` for no cuts.
         special_tokens: Their text ends a document and is never trained on.
         tie_break: Which pair merges first of those that occur equally often: the greatest pair of
             byte strings (``lexicographic``, CS336's rule); the one that Hugging Face's BpeTrainer
@@ -62,7 +62,10 @@ def train_bpe(
         MissingFileError: A source is not there.
         CorpusError: The sources hold no text, or something that is not UTF-8.
         VocabularyError: The vocabulary is too small for bytes and special tokens, or larger than
-            the corpus can fill; the message says how many merges there were.
+            the corpus can fill (the message says how many merges there were); or the regular
+            expression or the special tokens cannot be used.
+        ConfigError: There is no such tie-break, or a number is out of range.
+        InputTypeError: An argument has the wrong type.
     """
     counts = PretokenCounts(pretokenizer_argument(pretokenizer), special_tokens)
     if isinstance(sources, str | PathLike):

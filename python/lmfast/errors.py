@@ -5,7 +5,7 @@
     ├── VocabularyError         ValueError         a vocabulary cannot be built or read
     ├── SpecialTokenError       ValueError         text holds a special token that was not allowed
     ├── UnknownTokenError       KeyError           an id or token the vocabulary lacks
-    ├── TextError               ValueError         text or bytes that are no UTF-8
+    ├── TextError               ValueError         text or bytes that are not UTF-8
     ├── CorpusError             ValueError         a source or a shard holds something it must not
     ├── MismatchError           ValueError         two things that do not belong together
     ├── CheckpointError         ValueError         a checkpoint cannot be used

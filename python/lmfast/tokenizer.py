@@ -20,6 +20,8 @@ Ids: TypeAlias = Iterable[int] | NDArray[np.integer]
 Progress: TypeAlias = Callable[[int], object]
 
 END_OF_TEXT = "<|endoftext|>"
+TOKENIZER_FILE = "tokenizer.json"
+"""The name of a tokenizer in a folder of shards or of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +105,8 @@ class Tokenizer:
         """
         file = _path(path)
         try:
-            if file.is_dir() and (file / "tokenizer.json").exists():
-                file = file / "tokenizer.json"
+            if file.is_dir() and (file / TOKENIZER_FILE).exists():
+                file = file / TOKENIZER_FILE
             is_folder = file.is_dir()
         except OSError as error:
             msg = f"cannot read {file}: {error.strerror}"
@@ -151,10 +153,11 @@ class Tokenizer:
         Args:
             path: The file; for ``gpt2`` the folder.
             format: ``huggingface`` is a ``tokenizer.json`` and holds everything. ``tiktoken`` holds
-                ranks alone, ``gpt2`` (``vocab.json`` and ``merges.txt``) no pretokenizer: to load
-                them, say the rest again.
+                ranks alone, ``gpt2`` (``vocab.json`` and ``merges.txt``) no pretokenizer: what is
+                missing must be given to ``load``.
 
         Raises:
+            ConfigError: There is no such format.
             FileError: The file cannot be written.
             VocabularyError: The format cannot hold this tokenizer.
         """
@@ -180,12 +183,12 @@ class Tokenizer:
 
     @property
     def pretokenizer(self) -> str | None:
-        """The name of the pretokenizer, or the user's own pattern; ``None`` does not cut."""
+        """The name of the pretokenizer, or the user's own pattern; ``None`` where none cuts."""
         return self._core.pretokenizer
 
     @property
     def pattern(self) -> str | None:
-        """The regular expression that cuts as the pretokenizer does; ``None`` does not cut.
+        """The regular expression that cuts as the pretokenizer does; ``None`` where none cuts.
 
         tiktoken, Hugging Face tokenizers and the ``regex`` package all read it alike.
         """
@@ -221,7 +224,7 @@ class Tokenizer:
             allowed_special: Special tokens that become their ids when their text occurs.
             disallowed_special: Special tokens that must not occur. ``"all"`` is all that are not
                 allowed: raw text that looks like a control token is an attack or a mistake, so it
-                is refused unless the caller says what it is. ``()`` refuses none.
+                is refused unless the caller says otherwise. ``()`` refuses none.
 
         Raises:
             SpecialTokenError: A disallowed special token occurs.
@@ -230,7 +233,11 @@ class Tokenizer:
         return self._core.encode(text, allowed_special, disallowed_special)
 
     def encode_ordinary(self, text: str | bytes) -> list[int]:
-        """The ids of ``text``; the text of special tokens is text like any other."""
+        """The ids of ``text``; the text of special tokens is text like any other.
+
+        Raises:
+            TextError: The text has a lone surrogate.
+        """
         return self._core.encode(text, (), ())
 
     def encode_batch(
@@ -265,12 +272,13 @@ class Tokenizer:
 
         Args:
             ids: Ids of any integer type.
-            errors: What to do where the bytes are no UTF-8, as happens when ids are cut inside a
-                character; ``bytes.decode`` has the meanings.
+            errors: What to do where the bytes are not UTF-8, as happens when ids are cut inside a
+                character; the choices are those of ``bytes.decode``.
 
         Raises:
             UnknownTokenError: No token has one of the ids.
-            TextError: The bytes are no UTF-8, and ``errors`` is ``"strict"``.
+            TextError: The bytes are not UTF-8, and ``errors`` is ``"strict"``.
+            ConfigError: ``errors`` is none of the three.
         """
         if errors not in ("strict", "replace", "ignore"):
             msg = f"there is no error handler {errors!r}; use strict, replace or ignore"
@@ -280,7 +288,7 @@ class Tokenizer:
             return data.decode("utf-8", errors)
         except UnicodeDecodeError as error:
             msg = (
-                f"the ids are no UTF-8 text at byte {error.start} ({error.reason}); "
+                f"cannot decode the ids as UTF-8: {error.reason} at byte {error.start}; "
                 "decode_bytes gives the bytes, errors='replace' puts U+FFFD there"
             )
             raise TextError(msg) from error
@@ -343,7 +351,7 @@ def _path(path: StrPath) -> Path:
 
 
 def pretokenizer_argument(name: str | None) -> str | None:
-    """The name or pattern as the core takes it: None, not ``"none"``."""
+    """The name or pattern as the core takes it: None for ``"none"``."""
     return None if name == "none" else name
 
 

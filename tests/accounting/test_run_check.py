@@ -7,7 +7,7 @@ from lmfast.accounting import count_flops
 from lmfast.accounting.hardware import Device, Peaks
 from lmfast.accounting.run_check import check_run
 from lmfast.config import DataConfig, ModelConfig, RunConfig, ScheduleConfig, to_toml
-from lmfast.errors import ConfigError, MissingFileError
+from lmfast.errors import CheckpointError, MissingFileError
 from lmfast.training.trainer import Trainer
 
 MODEL = ModelConfig(vocab_size=1_000, context_length=64, d_model=64, n_layer=2, n_head=4)
@@ -116,5 +116,5 @@ def test_what_is_no_run(tmp_path, run):
         check_run(tmp_path / "nowhere")
     folder = run(1.0)
     (folder / "metrics.jsonl").write_text('{"event": "step"}\n')
-    with pytest.raises(ConfigError, match="line 1 is not a record"):
+    with pytest.raises(CheckpointError, match="line 1 is not a record"):
         check_run(folder)

@@ -73,7 +73,7 @@ def test_inspect_shows_what_is_inside(lmfast, trained):
         (["train", "CORPUS", "--vocab-size", "90000"], "cannot fill a vocabulary"),
         (["train", "CORPUS", "--pretokenizer", "(", "--vocab-size", "280"], "cannot compile"),
         (["encode", "TOKENIZER", "CORPUS"], "needs --out"),
-        (["encode", "TOKENIZER", "--out", "x"], "--out takes sources"),
+        (["encode", "TOKENIZER", "--out", "x"], "--out makes shards from a corpus"),
         (["encode", "missing.json", "--text", "a"], "there is no such file"),
         (["encode", "CORPUS", "--text", "a"], "no tokenizer.json"),
         (["decode", "TOKENIZER", "280"], "vocabulary ends at 279"),

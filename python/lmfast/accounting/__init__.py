@@ -1,4 +1,4 @@
-"""Every cost of training as arithmetic that can be done beforehand. Pure Python, no torch.
+"""The costs of training as arithmetic that can be done before it. Pure Python, no torch.
 
 Each function returns its value together with unit, formula and convention. Way in: ``quantity``
 (a number that says what it is), ``matmuls`` (what is multiplied), ``saved`` (what is kept).

@@ -7,7 +7,7 @@ from lmfast.accounting.architecture import as_architecture
 from lmfast.accounting.checkpointing import Checkpointing, parse_checkpointing
 from lmfast.accounting.parallelism import Parallelism
 from lmfast.accounting.parameters import count_matmul_parameters
-from lmfast.accounting.quantity import Page, Quantity, total
+from lmfast.accounting.quantity import Page, Quantity, in_bytes, total
 from lmfast.accounting.recipes import Recipe, find_recipe
 from lmfast.accounting.saved import (
     FP32,
@@ -30,12 +30,12 @@ CONVENTION = "tensors autograd saves, each storage once, parameters and buffers 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivationEstimate(Page):
-    """What one micro-batch leaves behind for its backward pass."""
+    """What one micro-batch keeps for its backward pass."""
 
     saved: Quantity
     """All that is held at the end of the forward pass; what saved-tensor hooks count."""
     in_flight: Quantity
-    """What the backward pass computes again for one checkpoint, and holds besides."""
+    """What the backward pass computes again for one checkpoint, and also holds."""
     block: tuple[SavedTensor, ...]
     """The table of what one block saves when nothing is computed again."""
 
@@ -137,10 +137,6 @@ def plan_pass(
     )
 
 
-def _bytes(name: str, value: int, formula: str) -> Quantity:
-    return Quantity(name=name, value=value, unit="byte", formula=formula)
-
-
 def _matmul_parameters_per_block(run: Pass) -> int:
     counted = count_matmul_parameters(run.shape)
     weights = counted["attention"].known() + counted["feed_forward"].known()
@@ -156,17 +152,17 @@ def _saved(run: Pass, policy: Checkpointing, blocks: int, said: str) -> Quantity
     return total(
         "activations",
         [
-            _bytes("embedding", total_bytes(run, embedding_tensors(run)), "ids, 8 bytes each"),
-            _bytes("blocks", blocks, said),
-            _bytes(
+            in_bytes("embedding", total_bytes(run, embedding_tensors(run)), "ids, 8 bytes each"),
+            in_bytes("blocks", blocks, said),
+            in_bytes(
                 "head",
                 total_bytes(run, head) - total_bytes(run, logits),
                 "last norm and input of head",
             ),
-            _bytes(
+            in_bytes(
                 "logits", total_bytes(run, logits), "tokens · (4·V log-probabilities + 8 targets)"
             ),
-            _bytes(
+            in_bytes(
                 "cast_weights",
                 cast_weight_bytes(run, cast),
                 "2 bytes per matmul weight that is not in a checkpoint, under autocast",
@@ -185,8 +181,8 @@ def _in_flight(run: Pass, policy: Checkpointing, again: int) -> Quantity:
     return total(
         "in_flight",
         [
-            _bytes("blocks", again, f"what {policy} checkpointing computes again at a time"),
-            _bytes("cast_weights", weights, "autocast copies of the weights of those blocks"),
+            in_bytes("blocks", again, f"what {policy} checkpointing computes again at a time"),
+            in_bytes("cast_weights", weights, "autocast copies of the weights of those blocks"),
         ],
         unit="byte",
         convention=CONVENTION,

@@ -32,7 +32,7 @@ class Architecture(ModelConfig):
     sliding_window: int | None = None
     """Positions a windowed layer looks back on, its own included; ``None`` is full attention."""
     full_attention_every: int | None = None
-    """With a window, every so many layers attend fully; ``None`` windows all layers."""
+    """With a window, one layer in this many attends fully; ``None`` windows all layers."""
     n_expert: int = 1
     """Feed-forwards per layer of which a router takes ``n_active_expert``; 1 is a dense model."""
     n_active_expert: int = 1

@@ -79,7 +79,7 @@ class ComputeSplit(Page):
 def compute_budget(
     seconds: float, peak_flops: float | None, mfu: float, devices: int = 1
 ) -> Quantity:
-    """FLOPs that so many devices do in ``seconds``; unknown where the peak is.
+    """FLOPs that ``devices`` do in ``seconds``; unknown where the peak is.
 
     Raises:
         ConfigError: No time, no devices, or an MFU outside (0, 1].

@@ -35,7 +35,7 @@ class Checkpointing:
         return n_layer if self.first is None else min(self.first, n_layer)
 
     def groups(self, n_layer: int) -> int:
-        """Checkpoints in a model of so many layers; the last may hold fewer blocks."""
+        """Checkpoints in a model of ``n_layer`` layers; the last may hold fewer blocks."""
         return -(-self.covered(n_layer) // self.blocks)
 
 

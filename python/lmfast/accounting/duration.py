@@ -23,7 +23,7 @@ def six_nd(parameters: float, tokens: float) -> Quantity:
 def training_time(
     flops: float | Quantity, peak_flops: float | None, mfu: float, devices: int = 1
 ) -> Quantity:
-    """Seconds to do ``flops`` on so many devices.
+    """Seconds to do ``flops`` on ``devices``.
 
     Args:
         flops: Of the whole training, forward and backward.
@@ -53,7 +53,7 @@ def training_time(
 
 
 def energy(seconds: float | Quantity, watts: float | None, devices: int = 1) -> Quantity:
-    """Energy in joules of so many devices that draw ``watts`` each; unknown where either is."""
+    """Energy in joules of ``devices`` that draw ``watts`` each; unknown where either is."""
     known = _value(seconds)
     return Quantity(
         name="energy",
@@ -65,7 +65,7 @@ def energy(seconds: float | Quantity, watts: float | None, devices: int = 1) -> 
 
 
 def price(seconds: float | Quantity, per_device_hour: float, devices: int = 1) -> Quantity:
-    """Money for so many devices at a price per device and hour, in the currency of the price.
+    """Money for ``devices`` at a price per device and hour, in the currency of the price.
 
     Raises:
         ConfigError: The price is negative or not finite.

@@ -14,13 +14,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from lmfast.accounting.quantity import Quantity
 from lmfast.config import from_dict, load_toml
 from lmfast.errors import ConfigError, FileError, HardwareError
 
-Dtype = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "fp4"]
 ELEMENT_BYTES: dict[str, float] = {
     "fp32": 4,
     "tf32": 4,
@@ -142,7 +141,7 @@ def known_devices() -> dict[str, Device]:
     """All devices by key; the user's entries add to the table and take precedence.
 
     Raises:
-        ConfigError: The user's file is no TOML or has an entry that does not fit.
+        ConfigError: The user's file is not TOML or has an entry that does not fit.
     """
     devices = dict(built_in_devices())
     for path in (measured_file(), hardware_file()):
@@ -185,7 +184,7 @@ def _toml_table(key: str, device: Device) -> str:
             pairs = ", ".join(f"{dtype} = {peak!r}" for dtype, peak in value.items())
             lines.append(f"{name} = {{ {pairs} }}")
         elif value is not None:
-            # JSON's texts, numbers, booleans and lists are TOML's, too.
+            # JSON writes texts, numbers, booleans and lists as TOML does.
             lines.append(f"{name} = {json.dumps(value)}")
     return "\n".join(lines) + "\n"
 

@@ -1,6 +1,6 @@
 """What this machine reaches: its matmul ceiling and its copy bandwidth, measured.
 
-The only part of the accounting that computes; it imports torch where it is called, and does with
+The only part of the accounting that runs anything; it imports torch where it is called, and uses
 numpy where torch is not installed.
 """
 

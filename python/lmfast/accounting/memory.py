@@ -1,6 +1,6 @@
 """Where memory goes in training: weights, gradients, optimizer, activations, logits.
 
-``estimate_memory`` has more arguments than is our habit: each is one setting of a run.
+``estimate_memory`` has more arguments and lines than is usual here: each is one setting of a run.
 """
 
 import math
@@ -11,7 +11,7 @@ from lmfast.accounting.activations import ALONE, estimate_activations, plan_pass
 from lmfast.accounting.checkpointing import Checkpointing
 from lmfast.accounting.parallelism import Parallelism
 from lmfast.accounting.parameters import count_matmul_parameters
-from lmfast.accounting.quantity import Page, Quantity, total
+from lmfast.accounting.quantity import Page, Quantity, in_bytes, total
 from lmfast.accounting.recipes import Recipe
 from lmfast.accounting.saved import FP32, Attention, Pass
 from lmfast.config import ModelConfig
@@ -35,14 +35,14 @@ class MemoryEstimate(Page):
         """The estimate with a bucket for what the allocator holds and cannot hand out.
 
         Args:
-            share: Part of what is in use that is lost besides, to be measured (torch: reserved
+            share: What is lost, as a part of what is in use; to be measured (torch: reserved
                 over allocated bytes, less 1). Without a measurement there is no such bucket.
 
         Raises:
             ConfigError: A negative share.
         """
         require(share >= 0, "fragmentation", share, "it must be at least 0")
-        lost = _bytes(
+        lost = in_bytes(
             "fragmentation", math.ceil(self.peak.known() * share), f"{share:g} of the peak, given"
         )
         parts = [*self.buckets.parts, lost]
@@ -83,7 +83,7 @@ def estimate_memory(
         checkpointing: ``none``, ``selective``, ``full``, ``every-K`` or ``first-K``.
         attention: ``sdpa`` (a fused kernel) or ``explicit``.
         compiled: Whether the model runs through ``torch.compile``.
-        grad_accum_steps: With more than one, gradients are held through the forward pass, too.
+        grad_accum_steps: With more than one, gradients are also held through the forward pass.
         parallelism: How the job is spread over devices.
 
     Returns:
@@ -113,7 +113,7 @@ def estimate_memory(
     stored = total(
         "activations",
         [
-            _bytes("kept", kept, "saved by the forward pass"),
+            in_bytes("kept", kept, "saved by the forward pass"),
             replace(in_flight["blocks"], name="computed_again"),
         ],
         unit="byte",
@@ -138,10 +138,6 @@ def estimate_memory(
     )
 
 
-def _bytes(name: str, value: int, formula: str) -> Quantity:
-    return Quantity(name=name, value=value, unit="byte", formula=formula)
-
-
 def _peak(*, loss: int, backward: int, convention: str) -> Quantity:
     return Quantity(
         name="peak",
@@ -150,8 +146,10 @@ def _peak(*, loss: int, backward: int, convention: str) -> Quantity:
         formula="the larger of its parts",
         convention=convention,
         parts=(
-            _bytes("loss", loss, "start of the backward pass: all activations, logits thrice"),
-            _bytes("backward", backward, "end of the backward pass: all gradients, one checkpoint"),
+            in_bytes("loss", loss, "start of the backward pass: all activations, logits thrice"),
+            in_bytes(
+                "backward", backward, "end of the backward pass: all gradients, one checkpoint"
+            ),
         ),
     )
 
@@ -171,7 +169,7 @@ def _state(run: Pass) -> list[Quantity]:
     for name, width, stage in rows:
         share = spread.share(from_stage=stage)
         shown = f"{symbol} · {width}" + (f" / {spread.data} replicas" if share != 1 else "")
-        buckets.append(_bytes(name, math.ceil(count * width * share), shown))
+        buckets.append(in_bytes(name, math.ceil(count * width * share), shown))
     return buckets
 
 
@@ -179,7 +177,7 @@ def _cast_weights(run: Pass) -> Quantity:
     """Autocast keeps every cast weight until it ends, also those within checkpoints."""
     weights = int(count_matmul_parameters(run.shape).known()) if run.recipe.autocast else 0
     held = -(-weights // run.parallelism.tensor) * run.recipe.compute
-    return _bytes("cast_weights", held, "matmul weights · 2 under autocast")
+    return in_bytes("cast_weights", held, "matmul weights · 2 under autocast")
 
 
 def _logits(run: Pass) -> Quantity:
@@ -187,8 +185,8 @@ def _logits(run: Pass) -> Quantity:
     return total(
         "logits",
         [
-            _bytes("log_probabilities", numbers * FP32, "tokens · V · 4, saved"),
-            _bytes("gradients_of_logits", 2 * numbers * FP32, "tokens · V · (4 + 4), in passing"),
+            in_bytes("log_probabilities", numbers * FP32, "tokens · V · 4, saved"),
+            in_bytes("gradients_of_logits", 2 * numbers * FP32, "tokens · V · (4 + 4), briefly"),
         ],
         unit="byte",
     )
@@ -203,11 +201,11 @@ def _communication(run: Pass) -> Quantity:
     spread, recipe = run.parallelism, run.recipe
     unit = spread.unit(run.shape)
     if spread.data == 1:
-        return _bytes("communication", 0, "0: one replica")
+        return in_bytes("communication", 0, "0: one replica")
     if spread.zero == 3:
         size = 2 * unit * recipe.compute + unit * recipe.gradient
-        return _bytes("communication", size, f"2 pieces of {unit:,} gathered, gradients of one")
+        return in_bytes("communication", size, f"2 pieces of {unit:,} gathered, gradients of one")
     if spread.zero == 2:
-        return _bytes("communication", unit * recipe.gradient, "gradients of the largest piece")
+        return in_bytes("communication", unit * recipe.gradient, "gradients of the largest piece")
     size = spread.parameters(run.shape) * recipe.gradient
-    return _bytes("communication", size, "buckets as large as all gradients")
+    return in_bytes("communication", size, "buckets as large as all gradients")

@@ -22,7 +22,7 @@ class Parallelism:
     data: int = 1
     """Replicas of the batch; what ZeRO shards over."""
     zero: ZeroStage = 0
-    """1 shards optimizer state and master weights, 2 gradients, too, 3 parameters, too (FSDP)."""
+    """1 shards optimizer state and master weights, 2 also gradients, 3 also parameters (FSDP)."""
     tensor: int = 1
     """Devices that share every matrix (Megatron-LM)."""
     sequence: bool = False
@@ -34,7 +34,7 @@ class Parallelism:
 
     @classmethod
     def over(cls, devices: int, *, zero: int = 0, tensor: int = 1) -> "Parallelism":
-        """So many devices in groups of ``tensor`` that share matrices; the groups are replicas.
+        """``devices`` in groups of ``tensor`` that share matrices; the groups are replicas.
 
         Raises:
             ConfigError: The devices do not fill the groups, or there is no such stage.

@@ -102,7 +102,7 @@ def _attention(shape: Architecture) -> Quantity:
 
 
 def _feed_forward(shape: Architecture, experts: int | None) -> Quantity:
-    """The feed-forwards of all layers with so many ``experts`` each, or all of them."""
+    """The feed-forwards of all layers, counting ``experts`` of each layer; None counts all."""
     layers, d, d_ff = shape.n_layer, shape.d_model, shape.d_ff
     count = shape.n_expert + shape.n_shared_expert if experts is None else experts
     names = ("gate", "up", "down") if shape.feed_forward == "swiglu" else ("up", "down")

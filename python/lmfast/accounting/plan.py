@@ -44,7 +44,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan(Page):
-    """All that can be said of a job beforehand."""
+    """All that can be said of a job before it starts."""
 
     parameters: Quantity
     training_flops: Quantity

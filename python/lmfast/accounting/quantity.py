@@ -21,7 +21,7 @@ DURATIONS = ((86_400, "days"), (3_600, "h"), (60, "min"), (1, "s"), (1e-3, "ms")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """A value that says what it is, how it was reckoned and under which convention.
+    """A value that says what it is, how it was computed and under which convention.
 
     ``parts`` are what it is made of, each a quantity of its own; ``quantity["name"]`` takes one.
     """
@@ -125,6 +125,11 @@ class Page(ABC):
 
     def _repr_html_(self) -> str:
         return "".join(quantity._repr_html_() for quantity in self.quantities())
+
+
+def in_bytes(name: str, value: int, formula: str) -> Quantity:
+    """A quantity of memory."""
+    return Quantity(name=name, value=value, unit="byte", formula=formula)
 
 
 def total(

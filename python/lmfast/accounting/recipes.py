@@ -101,6 +101,11 @@ def find_recipe(recipe: str | Recipe) -> Recipe:
     return RECIPES[recipe]
 
 
+def trainer_recipe(precision: str) -> Recipe:
+    """The recipe by which lmfast's trainer computes in ``fp32`` or ``bf16``."""
+    return RECIPES["amp-bf16" if precision == "bf16" else "fp32"]
+
+
 def with_optimizer(recipe: str | Recipe, optimizer: str) -> Recipe:
     """The recipe with another optimizer than AdamW: ``momentum`` (also Muon) or ``sgd``.
 

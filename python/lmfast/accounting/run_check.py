@@ -1,9 +1,8 @@
-"""A finished run against what the arithmetic said: predicted, measured, and what explains the gap.
+"""A finished run against its predictions: predicted, measured, and what explains the gap.
 
 It reads ``config.toml`` and ``metrics.jsonl`` of a run folder and imports nothing of the trainer.
 """
 
-import json
 import math
 import statistics
 from dataclasses import dataclass
@@ -16,10 +15,11 @@ from lmfast.accounting.flops import check_6nd, count_flops
 from lmfast.accounting.hardware import Device
 from lmfast.accounting.memory import estimate_memory
 from lmfast.accounting.quantity import show
+from lmfast.accounting.recipes import trainer_recipe
 from lmfast.accounting.utilisation import mfu
 from lmfast.accounting.vocabulary import EXPECTED_BYTES_PER_TOKEN
 from lmfast.config import RunConfig, from_dict, load_toml
-from lmfast.errors import ConfigError, FileError, MissingFileError
+from lmfast.records import read_records
 
 # A gap smaller than this needs no explanation.
 AGREEMENT = 0.1
@@ -105,14 +105,15 @@ def check_run(
 
     Args:
         run: Folder with ``config.toml`` and ``metrics.jsonl``.
-        device: Whose peak the time is reckoned with; without it, time and MFU stay unknown.
+        device: Whose peak the time is computed with; without it, time and MFU stay unknown.
         dtype: What the run computed in; default: what its configuration says, fp32 for ``auto``.
         assumed_mfu: What the prediction of time takes for granted.
         expected_bytes_per_token: What the corpus should give.
 
     Raises:
         MissingFileError: A file of the run is not there.
-        ConfigError: A file of the run is not what it should be.
+        ConfigError: The configuration cannot be used.
+        CheckpointError: A line of the metrics is not a record.
     """
     folder = Path(run)
     config = from_dict(RunConfig, load_toml(folder / "config.toml"))
@@ -216,7 +217,7 @@ def _memory(config: RunConfig, measured: _Measured, dtype: str) -> Comparison:
     estimate = estimate_memory(
         config.model,
         config.micro_batch_size,
-        recipe="amp-bf16" if dtype == "bf16" else "fp32",
+        recipe=trainer_recipe(dtype),
         checkpointing=config.checkpointing,
         grad_accum_steps=config.grad_accum_steps,
     )
@@ -233,7 +234,7 @@ def _memory(config: RunConfig, measured: _Measured, dtype: str) -> Comparison:
 
 
 def _read(path: Path) -> _Measured:
-    records = _records(path)
+    records = read_records(path)
     steps = [record for record in records if record["event"] == "step"]
     # The first step warms up: caches, allocator, compilation.
     timed = steps[1:] or steps
@@ -262,28 +263,3 @@ def _compression(evaluations: list[dict[str, Any]]) -> float | None:
         if loss and bits:
             return float(loss / (math.log(2) * bits))
     return None
-
-
-def _records(path: Path) -> list[dict[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        msg = f"cannot check the run: there is no {path}"
-        raise MissingFileError(msg) from error
-    except OSError as error:
-        msg = f"cannot read {path}: {error.strerror}"
-        raise FileError(msg) from error
-    # A running trainer may be in the middle of its last line.
-    *lines, _unfinished = text.split("\n")
-    records = []
-    for number, line in enumerate(lines, 1):
-        try:
-            record = json.loads(line)
-            sound = isinstance(record["event"], str) and type(record["step"]) is int
-        except (ValueError, TypeError, KeyError):
-            sound = False
-        if not sound:
-            msg = f"cannot use {path}: line {number} is not a record of a run"
-            raise ConfigError(msg)
-        records.append(record)
-    return records

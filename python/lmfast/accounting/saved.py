@@ -32,7 +32,7 @@ class SavedTensor:
     """Bytes per element."""
     split: bool = False
     """Tensor parallelism divides it; what is not split every rank holds whole (Korthikanti et al.,
-    2022, section 4.2.1), unless sequence parallelism divides that, too."""
+    2022, section 4.2.1), unless sequence parallelism divides that as well."""
     core: bool = False
     """Between the projections of attention: what selective checkpointing computes again."""
 
@@ -44,7 +44,7 @@ class SavedTensor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """A micro-batch on its way through a model: what the size of every saved tensor hangs on."""
+    """A micro-batch on its way through a model: what the size of every saved tensor depends on."""
 
     shape: Architecture
     recipe: Recipe

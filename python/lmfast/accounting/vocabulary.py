@@ -154,7 +154,8 @@ def read_sweep(path: str | Path) -> list[SweepPoint]:
 
     Raises:
         MissingFileError: There is no such file.
-        ConfigError: It is no such list.
+        FileError: It cannot be read.
+        ConfigError: It is not such a list.
     """
     try:
         rows = json.loads(Path(path).read_text(encoding="utf-8"))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lmfast.cli.extras import needs_extra
+from lmfast.cli.options import JsonOption
 
 
 def generate(
@@ -14,14 +15,14 @@ def generate(
     prompt: Annotated[str, typer.Option(help="Text to continue; empty begins a document.")] = "",
     max_tokens: Annotated[int, typer.Option(help="Most tokens to add.")] = 200,
     temperature: Annotated[
-        float, typer.Option(help="Below 1 plays safe, above 1 dares; 0 takes the likeliest token.")
+        float, typer.Option(help="Lower is less random; 0 always takes the likeliest token.")
     ] = 0.8,
     top_p: Annotated[
         float, typer.Option(help="Draw from the likeliest tokens that hold this much probability.")
     ] = 0.95,
     seed: Annotated[int, typer.Option(help="The same seed gives the same text.")] = 0,
     device: Annotated[str, typer.Option(help="auto, or a torch device such as cpu.")] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Continue a text with a trained model; prints as it goes.
 

@@ -1,4 +1,4 @@
-"""``lmfast quickstart``: the whole way in one command."""
+"""``lmfast quickstart``: from text to a trained model in one command."""
 
 import json
 import sys
@@ -9,6 +9,7 @@ import rich
 import typer
 
 from lmfast.cli.extras import needs_extra
+from lmfast.cli.options import JsonOption
 
 
 def quickstart(
@@ -22,17 +23,17 @@ def quickstart(
     seconds: Annotated[
         float, typer.Option("--seconds", help="How long to train the model, about.", min=1)
     ] = 60.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """From text to a trained model in about two minutes, every cost predicted and measured.
+    """Go from text to a trained model in about two minutes, its costs predicted and measured.
 
     lmfast quickstart
 
     lmfast quickstart books.txt --out runs/books
 
-    Trains a vocabulary, encodes the corpus to shards, measures the machine, trains the model that
-    fits a minute on it, and reports predicted against measured. The folder is a run like any other:
-    'lmfast generate runs/quickstart' goes on writing.
+    Trains a vocabulary, encodes the corpus to shards, measures the machine, trains the largest
+    model that --seconds train well, and reports predicted against measured. The folder is a run
+    like any other: 'lmfast generate runs/quickstart' writes more text.
     """
     with needs_extra("train"):
         from lmfast.quickstart import quickstart as run

@@ -8,21 +8,17 @@ from typing import Annotated
 import typer
 
 from lmfast.cli.extras import needs_extra
+from lmfast.cli.options import JsonOption, SetOption
 from lmfast.config import RunConfig, apply_overrides, from_dict, load_toml
 
 
 def train(
     config: Annotated[str, typer.Argument(help="TOML file with the settings of the run.")],
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated."),
-    ] = None,
+    set_: SetOption = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the newest checkpoint, if there is one.")
+        bool, typer.Option("--resume", help="Continue from the newest checkpoint, if there is one.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as one JSON object.")
-    ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Train a model on token shards.
 
@@ -37,12 +33,12 @@ def train(
         lmfast train run.toml --set model.n_layer=6 --set out=runs/small
 
     The run folder gets metrics.jsonl, checkpoints and, at the end, the model for
-    'lmfast generate'. A run that was killed goes on with --resume, and ends up
-    as if it had not been. Several processes share the work under torchrun:
+    'lmfast generate'. A run that was killed continues with --resume, and ends up
+    as if it had never stopped. Several processes share the work under torchrun:
 
         torchrun --nproc-per-node 2 -m lmfast.cli train run.toml
     """
-    table = apply_overrides(load_toml(config), overrides or [])
+    table = apply_overrides(load_toml(config), set_ or ())
     settings = from_dict(RunConfig, table)
     with needs_extra("train"):
         from lmfast.training import Trainer

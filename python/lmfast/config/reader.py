@@ -1,4 +1,4 @@
-"""Fill settings from TOML and ``--set key=value``, refusing every key that nobody would read."""
+"""Fill settings from TOML and ``--set key=value``; unknown keys are refused."""
 
 import contextlib
 import dataclasses
@@ -21,6 +21,7 @@ def load_toml(path: str | Path) -> dict[str, Any]:
 
     Raises:
         MissingFileError: There is no such file.
+        FileError: It cannot be read.
         ConfigError: It is not TOML; the message has the line.
     """
     try:
@@ -40,7 +41,7 @@ def load_toml(path: str | Path) -> dict[str, Any]:
 def apply_overrides(table: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
     """A copy of ``table`` with each ``a.b=value`` put in its place.
 
-    A value is read as TOML (``3``, ``0.1``, ``true``, ``[0.9, 0.95]``); what is no TOML is taken
+    A value is read as TOML (``3``, ``0.1``, ``true``, ``[0.9, 0.95]``); anything else is taken
     as text, so that ``out=runs/a`` needs no quotes.
 
     Raises:
@@ -123,7 +124,7 @@ def _toml_text(value: Any) -> str:  # noqa: ANN401 - any value of a settings dat
         return f"[{', '.join(map(_toml_text, value))}]"
     if isinstance(value, float):
         return repr(value)  # inf and nan as TOML spells them
-    # JSON's whole numbers, booleans and strings are TOML's, too, but for one control character.
+    # JSON writes whole numbers, booleans and strings as TOML does, except one control character.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,4 +1,4 @@
-"""Everything that a training run is told: data, optimizer, schedule, and how it runs."""
+"""The settings of a training run: data, optimizer, schedule, and how it runs."""
 
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,7 @@
 """Batches out of token shards, as a pure function of the position in the run.
 
-There is no state to save and none to get wrong: whoever asks for samples 1000..1032 gets the same
-ids, whether the run was resumed, and however many processes share the work.
+There is no state to save: samples 1000..1032 are the same ids whether or not the run was resumed,
+and however many processes share the work.
 """
 
 import numpy as np
@@ -17,8 +17,8 @@ class Loader:
 
     The windows tile the corpus, each beginning at the last target of the one before, so that an
     epoch predicts every token but the first. The last window ends at the last token and overlaps
-    its neighbour instead of dropping the remainder. Documents run on within a window; the
-    separator between them is what the model sees.
+    its neighbour instead of dropping the remainder. A window may span documents; the
+    model sees the separator between them.
     """
 
     def __init__(

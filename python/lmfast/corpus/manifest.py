@@ -1,4 +1,4 @@
-"""What ``manifest.json`` of a shard folder says, checked before anything believes it.
+"""The ``manifest.json`` of a shard folder, checked before it is used.
 
 A manifest may come from anywhere, so counts, types and file names are refused unless they are
 exactly what the writer produces.
@@ -127,7 +127,7 @@ class _Checker:
             if found != total:
                 self.refuse(key, found, f"its shards have {total} in all")
         if manifest.vocab_size > 256 ** ITEM_SIZE[manifest.dtype]:
-            accepted = f"{manifest.dtype} cannot hold so many ids"
+            accepted = f"{manifest.dtype} holds {256 ** ITEM_SIZE[manifest.dtype]} ids at most"
             self.refuse("tokenizer.vocab_size", manifest.vocab_size, accepted)
         names = [shard.file for shard in manifest.shards]
         if len(set(names)) != len(names):

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from lmfast.corpus.manifest import ITEM_SIZE, Manifest, read_manifest
 from lmfast.errors import CorpusError, FileError, MissingFileError
-
-TOKENIZER_FILE = "tokenizer.json"
+from lmfast.tokenizer import TOKENIZER_FILE
 
 
 class TokenShards:
@@ -39,13 +38,13 @@ class TokenShards:
     def open(cls, path: str | Path, verify: bool = False) -> "TokenShards":
         """The shards in the folder ``path``.
 
-        File sizes are always compared with the manifest; ``verify`` reads every byte, too, and
-        compares checksums, the order of the document starts and the range of the ids.
+        File sizes are always compared with the manifest; ``verify`` also reads every byte and
+        checks checksums, the order of the document starts and the range of the ids.
 
         Raises:
             MissingFileError: The folder, its manifest or one of its files is not there.
             FileError: A file cannot be read.
-            CorpusError: A file is shorter, longer or other than the manifest says.
+            CorpusError: A file's size or content is not what the manifest says.
         """
         folder = Path(path)
         manifest = read_manifest(folder)
@@ -78,7 +77,7 @@ class TokenShards:
 
     @property
     def bytes(self) -> int:
-        """Bytes of source text behind the tokens, without separators."""
+        """Bytes of the text that was encoded, without separators."""
         return self.manifest.bytes
 
     @property
@@ -99,7 +98,7 @@ class TokenShards:
 
     @property
     def tokenizer_path(self) -> Path:
-        """The tokenizer that lies with the shards."""
+        """The copy of the tokenizer in the folder."""
         return self.path / TOKENIZER_FILE
 
     def read(self, start: int, length: int) -> NDArray[Any]:

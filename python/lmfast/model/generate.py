@@ -22,8 +22,8 @@ def generate(
 ) -> Iterator[int]:
     """Yield up to ``max_tokens`` ids that follow ``prompt``, as they are drawn.
 
-    Ends before an id in ``stop``. When ``context_length`` is full, generation goes on from the
-    newer half of the positions: rotary angles are relative, so they are run through again from 0.
+    Ends before an id in ``stop``. When ``context_length`` is full, the newer half of the
+    ids is run through the model again from position 0, and generation continues from there.
     The same seed gives the same text for the same logits, on every device.
 
     Raises:
@@ -40,7 +40,7 @@ def generate(
 
 
 def check_sampling(temperature: float, top_p: float) -> None:
-    """Refuse settings that mean nothing.
+    """Refuse settings out of range.
 
     Raises:
         ConfigError: ``temperature`` is negative or not finite, or ``top_p`` is not in (0, 1].

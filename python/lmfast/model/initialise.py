@@ -17,9 +17,9 @@ def initialise(model: Transformer, seed: int) -> None:
       a normalised input at any width (LeCun et al., 1998); a fixed 0.02 fits d_model 2500 only.
     - The two matrices of a block that write into the residual stream draw 1/sqrt(2 n_layer) of
       that: the stream sums 2 n_layer of them (Radford et al., 2019, section 2.3).
-    - The embedding draws from a normal of standard deviation 1: what the blocks add is of that
-      order, too, so neither drowns the other. A tied one, which is the head as well, draws as the
-      matrix of the head: its logits would come out sqrt(d_model) too large otherwise.
+    - The embedding draws from a normal of standard deviation 1, the order of what the blocks add,
+      so that neither drowns the other. A tied embedding is also the head and draws as the head
+      does: its logits would otherwise be sqrt(d_model) too large.
     - Norms start at one.
 
     Measured on 150 steps of 1,024 tokens (d_model 128, 4 layers, 4,096 ids of Python sources, fp32,

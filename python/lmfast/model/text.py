@@ -11,9 +11,7 @@ from lmfast.errors import MismatchError
 from lmfast.model.generate import generate
 from lmfast.model.transformer import Transformer
 from lmfast.model.weights import load_model
-from lmfast.tokenizer import END_OF_TEXT, Tokenizer
-
-TOKENIZER_FILE = "tokenizer.json"
+from lmfast.tokenizer import END_OF_TEXT, TOKENIZER_FILE, Tokenizer
 
 
 def load_run(
@@ -49,10 +47,9 @@ def generate_text(
 ) -> Iterator[str]:
     """Yield the text that follows ``prompt``, piece by piece, to the end of its document.
 
-    The prompt begins a document, after the separator that ``lmfast prepare`` puts between
-    documents, if the tokenizer has it. Special tokens in the prompt are plain text. A piece may be
-    empty: a character of several tokens comes when it is complete; bytes that are no UTF-8 come
-    as U+FFFD.
+    The prompt begins a document: it follows the separator ``<|endoftext|>`` where the tokenizer
+    has one. Special tokens in the prompt are plain text. A piece may be empty: a character of
+    several tokens comes when it is complete. Bytes that are not UTF-8 come as U+FFFD.
 
     Raises:
         ConfigError: A setting is out of range, or there is neither a prompt nor a separator.

@@ -1,4 +1,4 @@
-"""The whole way in one call: text to a trained model, with every cost predicted and measured.
+"""From text to a trained model in one call, with its costs predicted and measured.
 
 Needs ``lmfast[train]``.
 """

@@ -1,4 +1,4 @@
-"""What was predicted of each stage, beside what was measured."""
+"""What was predicted for each stage, beside what was measured."""
 
 import math
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from lmfast.accounting import (
     first_loss,
     six_nd,
 )
+from lmfast.accounting.recipes import trainer_recipe
 from lmfast.accounting.run_check import Comparison
 from lmfast.config import RunConfig
 from lmfast.corpus import PreparedCorpus
@@ -43,7 +44,7 @@ def compare_corpus(record: TrainingRecord, prepared: PreparedCorpus) -> list[Com
             predicted=record.tokens + documents,
             measured=sum(shards.tokens for shards in folders),
             why="bytes, less what each merge took when it was trained, plus one per document; "
-            "where a long document was cut, a token may have been, too",
+            "where a long document was cut, a token may also have been cut",
         ),
         Comparison(
             name="bytes_per_token",
@@ -93,7 +94,7 @@ def _compare_memory(config: RunConfig, measured: Measured) -> list[Comparison]:
     estimate = estimate_memory(
         config.model,
         config.micro_batch_size,
-        recipe="amp-bf16" if measured.summary.precision == "bf16" else "fp32",
+        recipe=trainer_recipe(measured.summary.precision),
         checkpointing=config.checkpointing,
         grad_accum_steps=config.grad_accum_steps,
     )
@@ -106,7 +107,7 @@ def _compare_memory(config: RunConfig, measured: Measured) -> list[Comparison]:
             "optimizer_state",
             buckets["optimizer_state"].known(),
             found.optimizer_state,
-            "two moments per parameter; measured: and a step counter per tensor",
+            "two moments per parameter; measured: also a step counter per tensor",
         ),
         (
             "cast_weights",
@@ -118,7 +119,7 @@ def _compare_memory(config: RunConfig, measured: Measured) -> list[Comparison]:
             "activations",
             buckets["activations"]["kept"].known() + saved_logits,
             found.activations,
-            "what one micro-batch keeps for its backward pass, log-probabilities among it",
+            "what one micro-batch keeps for its backward pass, log-probabilities included",
         ),
     )
     return [
@@ -175,6 +176,6 @@ def _compare_quality(vocab_size: int, summary: RunSummary) -> list[Comparison]:
             unit="bit/byte",
             predicted=None,
             measured=after.bits_per_byte,
-            why="held-out text; nobody can say beforehand, which is why it is measured",
+            why="held-out text; there is no prediction to compare it with",
         ),
     ]

@@ -1,7 +1,7 @@
 """The folder that a quickstart fills: a run folder, and what lies beside the run.
 
 A quickstart starts over each time. The report is written last, so a folder that holds one holds a
-finished quickstart; one that was killed is cleared by the next, and nothing of it is taken over.
+finished quickstart. What a killed one left is cleared by the next and never reused.
 """
 
 import contextlib

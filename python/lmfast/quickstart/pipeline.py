@@ -36,7 +36,7 @@ STAGES = 6
 SAMPLE_TOKENS = 120
 LONGEST = 366 * 86_400
 PATIENCE = 1.5
-"""A run that takes so many times its budget, on a machine grown busy, is ended early."""
+"""A run that takes this many times its budget, as on a busy machine, is ended early."""
 
 
 def quickstart(
@@ -46,10 +46,10 @@ def quickstart(
     seconds: float = 60.0,
     console: Console | None = None,
 ) -> Report:
-    """Train a tokenizer and a small model on a corpus, and set every prediction against the fact.
+    """Train a tokenizer and a small model on a corpus, and compare predictions with measurements.
 
     ``out`` becomes a run folder (``lmfast generate`` works on it) with the shards, the report as
-    ``report.json`` and ``report.txt``, the loss curve and a sample besides. Each call starts over.
+    ``report.json`` and ``report.txt``, the loss curve and a sample. Each call starts over.
 
     Args:
         corpus: Text files or folders; without any, the sources of Python's standard library.
@@ -252,7 +252,7 @@ def _notes(
         notes.append(f"the corpus is too small for {VOCAB_SIZE:,} tokens: {found:,} merges found")
     if measured.summary.step < config.schedule.steps:
         notes.append(
-            f"the machine grew busy: training ended after step {measured.summary.step} "
-            f"of {config.schedule.steps}"
+            "training was slower than its trial steps, so it ended after step "
+            f"{measured.summary.step} of {config.schedule.steps}"
         )
     return tuple(notes)

@@ -27,7 +27,7 @@ class Budget:
 
 
 def choose_model(vocab_size: int, budget: Budget) -> ModelConfig:
-    """The largest shape that the budget trains well; the smallest where it trains none.
+    """The largest shape that the budget trains well, or the smallest shape if there is none.
 
     Well is ``TOKENS_PER_PARAMETER``: with C = 6·N·D and D = 20·N, N is the square root of C / 120.
     """

@@ -11,7 +11,7 @@ from lmfast.errors import CorpusError, FileError, MissingFileError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """Files to train on, and what is known of them beforehand."""
+    """Files to train on, and what is known of them before reading."""
 
     paths: tuple[Path, ...]
     description: str

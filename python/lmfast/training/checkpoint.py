@@ -1,7 +1,7 @@
-"""Checkpoints: everything that the next step depends on, on the disk whole or not at all.
+"""Checkpoints: everything that the next step depends on, written whole or not at all.
 
 A checkpoint is a folder ``step-000200`` of two safetensors files and ``state.json``. It is written
-under a hidden name, waited for, and renamed, so that any folder of that name is complete.
+under a hidden name, flushed to disk, and renamed, so that any folder of that name is complete.
 """
 
 import json
@@ -31,19 +31,19 @@ ADAMW_STATE = ("step", "exp_avg", "exp_avg_sq")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunState:
-    """Where a run stands, and what it must find again to go on."""
+    """Where a run stands, and what must be unchanged for it to continue."""
 
     step: int
     """Updates made."""
     samples: int
-    """Windows consumed; the loader goes on from here, with however many processes."""
+    """Windows consumed; the loader continues from here, with any number of processes."""
     device: str
     """Type of the device, such as ``cpu``."""
     precision: ResolvedPrecision
-    """``auto`` is measured, and must not come out otherwise after a resume."""
+    """What ``auto`` came to; it is measured, and must not change on a resume."""
     tokenizer_identity: str
     corpus_fingerprint: str
-    """Of the training shards; in another corpus ``samples`` would mean nothing."""
+    """Of the training shards: ``samples`` is a position in this corpus."""
     config: dict[str, Any]
 
 

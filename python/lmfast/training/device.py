@@ -1,4 +1,4 @@
-"""Where a run computes, and in which number format."""
+"""The device that a run computes on, and its number format."""
 
 import os
 import time
@@ -42,8 +42,8 @@ def resolve_device(name: str) -> torch.device:
 def resolve_precision(precision: Precision, device: torch.device) -> ResolvedPrecision:
     """``precision`` itself, or for ``auto`` what the device is fast at.
 
-    CUDA takes bf16 where the hardware has it. A CPU is asked: CPUs with matrix units gain several
-    times, others emulate bf16 at a fraction of their fp32 speed, and no name tells which.
+    CUDA takes bf16 where the hardware has it. A CPU is timed: CPUs with matrix units gain several
+    times, others emulate bf16 at a fraction of their fp32 speed, and no name says which.
 
     Raises:
         HardwareError: bf16 was asked for on a GPU that has none.

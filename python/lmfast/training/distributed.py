@@ -1,4 +1,4 @@
-"""The processes that share a run, as ``torchrun`` starts them; alone without it."""
+"""The processes that share a run, as ``torchrun`` starts them; a single one without it."""
 
 import contextlib
 import os

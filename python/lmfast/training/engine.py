@@ -1,4 +1,4 @@
-"""One optimizer step: forward, loss, backward, clip, update. It knows no files and no schedule."""
+"""One optimizer step: forward, loss, backward, clip, update; no files and no schedule."""
 
 import contextlib
 import math

@@ -53,7 +53,7 @@ def sync(path: Path) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold ``path`` as a lock; the system lets go of it when the process ends, however it ends.
+    """Hold ``path`` as a lock; the system releases it when the process ends, however it ends.
 
     Raises:
         FileError: Another process holds it, or it cannot be written.

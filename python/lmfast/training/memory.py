@@ -1,4 +1,4 @@
-"""Memory as it is, by bucket: what ``accounting`` predicts, counted from the tensors themselves."""
+"""Memory in use, by bucket: what ``accounting`` predicts, counted from the tensors themselves."""
 
 import sys
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ class MemoryMeasurement:
     activations: int
     """What the forward pass of one micro-batch keeps for the backward pass."""
     cast_weights: int
-    """Parameters in the autocast format, which the backward pass needs, too; 0 in fp32."""
+    """Parameters in the autocast format, which the backward pass also needs; 0 in fp32."""
 
 
 def measure_memory(engine: Engine, ids: Ids | None = None) -> MemoryMeasurement:
     """The bytes of each bucket, from a probe micro-step that changes no weight.
 
     ``ids`` [B, T + 1] is the micro-batch; by default one of the size that the run uses. Every
-    storage counts once, however many tensors look at it; parameters and buffers are no activations.
+    storage counts once, however many tensors view it; parameters and buffers are not activations.
     """
     config = engine.config
     if ids is None:
@@ -58,8 +58,8 @@ def measure_memory(engine: Engine, ids: Ids | None = None) -> MemoryMeasurement:
 def peak_memory_bytes(device: torch.device) -> int | None:
     """The most memory used so far: of the device on CUDA, of the process on the CPU.
 
-    The process counts everything, the interpreter and libraries among it. None where the system
-    does not tell.
+    The figure of the process includes the interpreter and libraries. None where the system does
+    not say.
     """
     if device.type == "cuda":
         return int(torch.cuda.max_memory_allocated(device))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lmfast.errors import CheckpointError, FileError
+from lmfast.errors import FileError, MissingFileError
+from lmfast.records import read_records
 from lmfast.training.files import sync, write_whole
 
 
@@ -43,7 +44,7 @@ class EvaluationRecord:
     tokens: int
     """Tokens trained on so far."""
     held_out_loss: float
-    """Mean nats per token over all scored tokens, specials among them, as in training."""
+    """Mean nats per token over all scored tokens, special ones included, as in training."""
     bits_per_byte: float | None
     """Nats of text tokens / (ln 2 * their bytes); None where no text was scored."""
     scored_tokens: int
@@ -57,10 +58,10 @@ class MetricsLog:
     """Appends records to a file, each line whole before the next step begins."""
 
     def __init__(self, path: Path, last_step: int | None = None) -> None:
-        """Start over, or keep what ``path`` says up to and with ``last_step``.
+        """Start over, or keep the lines of ``path`` up to and including ``last_step``.
 
-        What a killed run wrote after its last checkpoint will be written again, so it goes; so
-        does a line that was cut short.
+        What a killed run wrote after its last checkpoint will be written again, so it is dropped,
+        and so is a line that was cut short.
         """
         self.path = path
         lines = [] if last_step is None else read_metrics(path)
@@ -90,31 +91,16 @@ class MetricsLog:
 
 
 def read_metrics(path: str | Path) -> list[dict[str, Any]]:
-    """The lines of a ``metrics.jsonl``, without a last line that is not finished.
+    """The lines of a ``metrics.jsonl``; none where there is no such file.
 
     Raises:
+        FileError: It cannot be read.
         CheckpointError: A finished line is not a record.
     """
-    path = Path(path)
     try:
-        *lines, _unfinished = path.read_text(encoding="utf-8").split("\n")
-    except FileNotFoundError:
+        return read_records(path)
+    except MissingFileError:
         return []
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"cannot use {path}: {error}"
-        raise CheckpointError(msg) from error
-    records = []
-    for number, line in enumerate(lines, 1):
-        try:
-            record = json.loads(line)
-            sound = type(record["step"]) is int and isinstance(record["event"], str)
-        except (ValueError, TypeError, KeyError, RecursionError):
-            sound = False
-        if not sound:
-            msg = f"cannot use {path}: line {number} is not a record of a run"
-            raise CheckpointError(msg)
-        records.append(record)
-    return records
 
 
 def _evaluation(line: Mapping[str, Any]) -> EvaluationRecord:

@@ -1,4 +1,4 @@
-"""Shows a run while it goes on: a moving line on a terminal, plain lines elsewhere; on stderr."""
+"""Shows a run in progress: a moving line on a terminal, plain lines elsewhere; on stderr."""
 
 from types import TracebackType
 from typing import Self

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from lmfast.config import RunConfig, to_toml
 from lmfast.corpus import TokenShards
-from lmfast.corpus.shards import TOKENIZER_FILE
 from lmfast.errors import ConfigError, FileError
 from lmfast.model import Transformer
 from lmfast.model.weights import CONFIG_FILE, WEIGHTS_FILE, save_config, save_weights
+from lmfast.tokenizer import TOKENIZER_FILE
 from lmfast.training.checkpoint import Checkpoints
 from lmfast.training.files import locked, sync, write_whole
 
@@ -61,10 +61,11 @@ class RunFolder:
             yield
 
     def begin(self, shards: TokenShards, resume: bool) -> int:
-        """The step to go on from, 0 for a new run; settings and tokenizer are put in place.
+        """The step to continue from, 0 for a new run; settings and tokenizer are put in place.
 
         Raises:
             ConfigError: The folder holds a run that must not be overwritten.
+            FileError: Settings or tokenizer cannot be written.
         """
         steps = self.checkpoints.steps()
         found = None
@@ -80,7 +81,7 @@ class RunFolder:
         return steps[-1] if steps else 0
 
     def finish(self, model: Transformer) -> None:
-        """Put the trained model in place: weights, then the shape that says they are there."""
+        """Put the trained model in place: the weights, then the shape, whose presence says so."""
         self._put(WEIGHTS_FILE, lambda path: save_weights(model, path))
         self._put(CONFIG_FILE, lambda path: save_config(model.config, path))
 

@@ -1,4 +1,4 @@
-"""How long a step takes, found out before a schedule is chosen."""
+"""How long a step takes, measured before a schedule is chosen."""
 
 import statistics
 import time
@@ -19,6 +19,9 @@ def measure_step_seconds(config: RunConfig, steps: int = 3) -> float:
     Builds a model of its own and feeds it random ids, so nothing of the run is touched and no
     corpus is needed. ``schedule.steps`` plays no part: choose it from the result, so that the
     cosine ends when the time is up.
+
+    Raises:
+        HardwareError: The device is not there, or has no bf16 where that was asked for.
     """
     device = resolve_device(config.device)
     engine = Engine(config, device, resolve_precision(config.precision, device))

@@ -49,7 +49,7 @@ class RunSummary:
     seconds: float
     """Spent in steps."""
     wall_seconds: float
-    """Spent in all, evaluation and saving among it."""
+    """Spent in all, evaluation and saving included."""
     data_wait_seconds: float
     tokens_per_second: float | None
     """Over ``seconds``."""
@@ -107,14 +107,14 @@ class Trainer:
     ) -> RunSummary:
         """Train to the last step of the schedule and put the model in the run folder.
 
-        With ``resume`` the run goes on from its newest checkpoint, or starts if it has none, and
-        ends up as if it had never stopped. The callbacks are handed every record.
+        With ``resume`` the run continues from its newest checkpoint, or starts if it has none, and
+        ends up as if it had never stopped. The callbacks receive every record.
 
         Raises:
             ConfigError: ``out`` holds a run that this would overwrite.
             MismatchError: The checkpoint belongs to another model, tokenizer or corpus.
             CheckpointError: The checkpoint is damaged.
-            DivergenceError: The loss stopped being a number; the message has step and samples.
+            DivergenceError: A loss or a gradient is not finite; the message has step and samples.
             FileError: Another run uses the folder, or it cannot be written.
         """
         begin = time.perf_counter()

@@ -17,7 +17,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A setting that is not known.
+    /// A setting that does not exist.
     Config,
     /// A vocabulary cannot be built, read or used as asked.
     Vocabulary,
@@ -29,8 +29,6 @@ pub enum ErrorKind {
     Pattern,
     /// Text that cannot be used, such as invalid UTF-8 in a corpus.
     Corpus,
-    /// Two things that do not belong together.
-    Mismatch,
     /// A file is not there.
     Missing,
     /// A file cannot be read or written.

@@ -1,4 +1,4 @@
-//! Writing files so that a reader never sees half of one.
+//! Reading small files whole, and writing them so that a reader never sees half of one.
 
 use std::{
     ffi::OsString,
@@ -30,13 +30,13 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
         fs::rename(&temporary, &target)
     };
     write().map_err(|error| {
-        // What is left over is of no use to anyone; the error that counts is the first.
+        // The error that counts is the first; failing to clean up adds nothing to it.
         let _ = fs::remove_file(&temporary);
         Error::io("write", path, error)
     })
 }
 
-/// `path` with `suffix` behind its last part.
+/// `path` with `suffix` after its last part.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);

@@ -130,7 +130,7 @@ pub enum SpecialSet {
     /// None of them.
     #[default]
     None,
-    /// All of them, less those that the other set of a policy names.
+    /// All of them, except those that the other set of a policy names.
     All,
     /// The ones listed.
     Some(Vec<String>),

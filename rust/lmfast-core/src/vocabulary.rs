@@ -32,7 +32,7 @@ pub struct Merge {
     pub rank: u32,
 }
 
-/// A byte-level BPE vocabulary, special tokens aside.
+/// A byte-level BPE vocabulary without its special tokens.
 ///
 /// Every single byte is a token. Merges stand in rank order: of all pairs in a pretoken the one of
 /// the lowest rank, leftmost, joins first.
@@ -54,8 +54,9 @@ impl Vocabulary {
         for &(left, right) in merges {
             let merged = tokens.len() as TokenId;
             let [Some(a), Some(b)] = [left, right].map(|id| tokens.get(id as usize)) else {
-                let message =
-                    format!("merge {merged} joins {left} and {right}, but has to be first");
+                let message = format!(
+                    "merge {merged} joins {left} and {right}; a merge joins tokens made before it"
+                );
                 return Err(Error::vocabulary(message));
             };
             tokens.push([&**a, &**b].concat().into());
@@ -129,7 +130,7 @@ impl Vocabulary {
         self.tokens.len()
     }
 
-    /// Never: a vocabulary holds at least the 256 bytes.
+    /// Always false: a vocabulary holds at least the 256 bytes.
     pub fn is_empty(&self) -> bool {
         false
     }
@@ -169,7 +170,7 @@ impl Vocabulary {
         let id_of = |rank: usize, bytes: &[u8]| {
             self.id_of(bytes).ok_or_else(|| {
                 let text = bytes.escape_ascii();
-                Error::vocabulary(format!("merge {rank} speaks of \"{text}\", which is no token"))
+                Error::vocabulary(format!("merge {rank} names \"{text}\", which is not a token"))
             })
         };
         let resolve = |(rank, (left, right)): (usize, &BytePair)| {
@@ -195,8 +196,8 @@ impl Vocabulary {
             .collect()
     }
 
-    /// `bytes` encoded by joining the pair whose bytes have the lowest id, ids from `limit` on
-    /// aside: slow, used once per token of a file.
+    /// `bytes` encoded by joining the pair whose bytes have the lowest id, using only ids below
+    /// `limit`. Slow, but used once per token of a file.
     fn encode_below(&self, bytes: &[u8], limit: TokenId) -> Vec<TokenId> {
         let mut ends: Vec<usize> = (0..=bytes.len()).collect();
         loop {

@@ -1,4 +1,4 @@
-//! Progress of long work, and the wish to stop it, between two threads.
+//! Progress of long work, and the request to stop it, between two threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -22,7 +22,7 @@ impl Watch {
         self.done.load(Relaxed)
     }
 
-    /// Tell that `amount` more is done; an error if the work is to stop.
+    /// Add `amount` to what is done; an error if the work is to stop.
     pub(crate) fn advance(&self, amount: u64) -> Result<()> {
         self.done.fetch_add(amount, Relaxed);
         if self.stop.load(Relaxed) { Err(Error::interrupted()) } else { Ok(()) }

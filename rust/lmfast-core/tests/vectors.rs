@@ -1,4 +1,4 @@
-//! The cases of `tests/vectors`, which the Python tests read, too.
+//! The cases of `tests/vectors`, which the Python tests also read.
 
 use std::{collections::BTreeMap, fs, path::Path};
 

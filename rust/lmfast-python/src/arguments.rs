@@ -41,7 +41,7 @@ impl<'py> FromPyObject<'_, 'py> for Text {
     }
 }
 
-/// A `str` of text alone, where bytes will not do.
+/// A `str`, where bytes are not accepted.
 pub(crate) struct Str(pub(crate) PyBackedStr);
 
 impl<'py> FromPyObject<'_, 'py> for Str {
@@ -69,7 +69,7 @@ fn wrong_type(object: Borrowed<'_, '_, PyAny>, what: &str) -> PyErr {
     raise(object.py(), "InputTypeError", format!("{what}, not {found}"))
 }
 
-/// Documents: any iterable of texts but a text itself, whose characters would be taken for them.
+/// Documents: any iterable of texts, but not a single text, whose characters it would yield.
 pub(crate) struct Texts(pub(crate) Vec<Text>);
 
 impl<'py> FromPyObject<'_, 'py> for Texts {
@@ -81,9 +81,9 @@ impl<'py> FromPyObject<'_, 'py> for Texts {
 }
 
 /// The names of special tokens, in order.
-pub(crate) struct Names(pub(crate) Vec<String>);
+pub(crate) struct SpecialNames(pub(crate) Vec<String>);
 
-impl<'py> FromPyObject<'_, 'py> for Names {
+impl<'py> FromPyObject<'_, 'py> for SpecialNames {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -104,9 +104,9 @@ where
 }
 
 /// Special tokens with their ids.
-pub(crate) struct Numbered(pub(crate) Vec<(String, u32)>);
+pub(crate) struct SpecialIds(pub(crate) Vec<(String, u32)>);
 
-impl<'py> FromPyObject<'_, 'py> for Numbered {
+impl<'py> FromPyObject<'_, 'py> for SpecialIds {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -182,15 +182,15 @@ impl<'py> FromPyObject<'_, 'py> for FilePaths {
 }
 
 /// The name or the pattern of a pretokenizer; `None` does not cut.
-pub(crate) struct Cut(Option<PyBackedStr>);
+pub(crate) struct PretokenizerName(Option<PyBackedStr>);
 
-impl Cut {
+impl PretokenizerName {
     pub(crate) fn name(&self) -> Option<&str> {
         self.0.as_deref()
     }
 }
 
-impl<'py> FromPyObject<'_, 'py> for Cut {
+impl<'py> FromPyObject<'_, 'py> for PretokenizerName {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
@@ -245,7 +245,7 @@ fn id(object: Borrowed<'_, '_, PyAny>) -> PyResult<u32> {
     })
 }
 
-/// Arrays of any shape have `__index__`, but only those of one number have it for use.
+/// Arrays of any shape have `__index__`, but it only works for those of one number.
 fn is_integer(object: Borrowed<'_, '_, PyAny>) -> bool {
     object.call_method0("__index__").is_ok_and(|number| number.is_instance_of::<PyInt>())
 }
@@ -285,7 +285,7 @@ impl<'py> FromPyObject<'_, 'py> for Count {
         if object.is_none() {
             return Ok(Self(None));
         }
-        let number = Whole::extract(object).map_or(0, |Whole(number)| number);
+        let number = Size::extract(object).map_or(0, |Size(number)| number);
         // Beyond what fits there is no difference to the greatest count that does.
         let count = NonZero::new(usize::try_from(number).unwrap_or(usize::MAX));
         if count.is_none() {
@@ -297,10 +297,10 @@ impl<'py> FromPyObject<'_, 'py> for Count {
     }
 }
 
-/// A whole number, such as a size; too large a one is capped, which is too large all the same.
-pub(crate) struct Whole(pub(crate) u64);
+/// A size; one beyond 64 bits is capped, which is still more than any limit.
+pub(crate) struct Size(pub(crate) u64);
 
-impl<'py> FromPyObject<'_, 'py> for Whole {
+impl<'py> FromPyObject<'_, 'py> for Size {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {

@@ -1,5 +1,5 @@
-//! The one way from Python into the core: the interpreter is let go, errors become exceptions, a
-//! panic never gets through, and long work can be watched and interrupted.
+//! The one way from Python into the core: the interpreter is released, errors become exceptions, a
+//! panic never reaches Python, and long work can be watched and interrupted.
 
 use std::{
     any::Any,
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// How often long work is looked after.
+/// How often long work is checked for signals and progress.
 const POLL: Duration = Duration::from_millis(50);
 
 /// Short work, on the caller's thread.
@@ -25,8 +25,8 @@ pub(crate) fn detached<T: Send>(
     converted(py, result)
 }
 
-/// Long work, on a thread of its own, while the caller's waits for signals and reports how much is
-/// done by calling `on_progress`.
+/// Long work, on a thread of its own, while the caller's thread checks for signals and passes how
+/// much is done to `on_progress`.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     on_progress: Option<&Bound<'_, PyAny>>,
@@ -37,7 +37,7 @@ pub(crate) fn watched<T: Send>(
     let result = std::thread::scope(|scope| {
         let (finished, is_finished) = channel::<()>();
         let worker = scope.spawn(|| {
-            let _finished = finished; // dropped, and so told, however the work ends
+            let _finished = finished; // dropping it ends the wait, however the work ends
             work(&watch)
         });
         // The receiver goes along so that it need not be shared.

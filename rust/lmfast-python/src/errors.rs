@@ -30,7 +30,6 @@ pub(crate) fn from_core(py: Python<'_>, error: &Error) -> PyErr {
         ErrorKind::SpecialToken => "SpecialTokenError",
         ErrorKind::UnknownToken => "UnknownTokenError",
         ErrorKind::Corpus => "CorpusError",
-        ErrorKind::Mismatch => "MismatchError",
         ErrorKind::Missing => "MissingFileError",
         ErrorKind::Io => "FileError",
         _ => "VocabularyError",

@@ -23,7 +23,7 @@ pub(crate) fn expand_sources(py: Python<'_>, paths: FilePaths) -> PyResult<Vec<P
 /// Documents, tokens and bytes.
 type Totals = (u64, u64, u64);
 
-/// Encode files to a folder of shards, and one document in so many to another.
+/// Encode files to a folder of shards, and one document in every `held_out.1` to another.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one for each option of writing")]
 pub(crate) fn write_shards(

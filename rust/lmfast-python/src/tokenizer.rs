@@ -13,11 +13,14 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::{prelude::*, types::PyBytes};
 
 use crate::{
-    arguments::{Count, Cut, FilePath, Id, Ids, Names, Numbered, Ranks, Special, Text, Texts},
+    arguments::{
+        Count, FilePath, Id, Ids, PretokenizerName, Ranks, Special, SpecialIds, SpecialNames, Text,
+        Texts,
+    },
     door::{detached, watched},
 };
 
-/// From here on encoding runs on a thread of its own, so that Ctrl-C is heard.
+/// Longer texts are encoded on a thread of their own, so that Ctrl-C interrupts.
 const LONG: usize = 1 << 20;
 
 #[pyclass(frozen, module = "lmfast._lmfast")]
@@ -56,8 +59,8 @@ impl Tokenizer {
     fn load_tiktoken(
         py: Python<'_>,
         path: FilePath,
-        pretokenizer: Cut,
-        special_tokens: Numbered,
+        pretokenizer: PretokenizerName,
+        special_tokens: SpecialIds,
     ) -> PyResult<Self> {
         Self::made(py, || {
             let special = SpecialTokens::new(special_tokens.0)?;
@@ -69,8 +72,8 @@ impl Tokenizer {
     fn load_gpt2(
         py: Python<'_>,
         folder: FilePath,
-        pretokenizer: Cut,
-        special_tokens: Names,
+        pretokenizer: PretokenizerName,
+        special_tokens: SpecialNames,
     ) -> PyResult<Self> {
         Self::made(py, || {
             gpt2::load(&folder.0, self::pretokenizer(pretokenizer.name())?, &special_tokens.0)
@@ -81,8 +84,8 @@ impl Tokenizer {
     fn from_ranks(
         py: Python<'_>,
         ranks: Ranks,
-        pretokenizer: Cut,
-        special_tokens: Numbered,
+        pretokenizer: PretokenizerName,
+        special_tokens: SpecialIds,
     ) -> PyResult<Self> {
         Self::made(py, || {
             let special = SpecialTokens::new(special_tokens.0)?;

@@ -15,7 +15,7 @@ use lmfast_core::{
 use pyo3::prelude::*;
 
 use crate::{
-    arguments::{Count, Cut, FilePaths, Names, Str, Whole},
+    arguments::{Count, FilePaths, PretokenizerName, Size, SpecialNames, Str},
     door::{detached, watched},
     tokenizer::{Tokenizer, pretokenizer},
 };
@@ -43,12 +43,17 @@ impl PretokenCounts {
 #[pymethods]
 impl PretokenCounts {
     #[new]
-    fn new(py: Python<'_>, pretokenizer: Cut, special_tokens: Names) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        pretokenizer: PretokenizerName,
+        special_tokens: SpecialNames,
+    ) -> PyResult<Self> {
         let counter = detached(py, || {
             let pretokenizer = self::pretokenizer(pretokenizer.name())?;
             let numbered = special_tokens.0.into_iter().zip(256..).collect();
             let special_tokens = SpecialTokens::new(numbered)?;
-            // Said now, not after hours: special tokens that no trained vocabulary can have.
+            // Fail now, not after hours of counting, on special tokens that a trained vocabulary
+            // cannot have.
             Core::new(Vocabulary::from_training(&[])?, special_tokens.clone(), Pretokenizer::None)?;
             Ok(Counter { pretokenizer, special_tokens })
         })?;
@@ -89,9 +94,9 @@ impl PretokenCounts {
     fn train(
         &self,
         py: Python<'_>,
-        vocab_size: Whole,
+        vocab_size: Size,
         tie_break: Str,
-        min_frequency: Whole,
+        min_frequency: Size,
         max_token_bytes: Count,
         allow_fewer: bool,
         on_progress: Option<Bound<'_, PyAny>>,

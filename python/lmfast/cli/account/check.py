@@ -10,15 +10,9 @@ from lmfast.accounting import check_6nd, load_model_shape
 from lmfast.accounting.hardware import find_device
 from lmfast.accounting.quantity import label, show
 from lmfast.accounting.run_check import RunReport, check_run
-from lmfast.cli.account.options import (
-    ContextOption,
-    JsonOption,
-    MaybeHardwareOption,
-    MfuOption,
-    ModelOption,
-    SetOption,
-)
+from lmfast.cli.account.options import ContextOption, MaybeHardwareOption, MfuOption, ModelOption
 from lmfast.cli.account.show import emit
+from lmfast.cli.options import JsonOption, SetOption
 
 
 def check(

@@ -7,8 +7,8 @@ import typer
 from rich.table import Table
 
 from lmfast.accounting.dtypes import FORMATS, cast
-from lmfast.cli.account.options import JsonOption
 from lmfast.cli.account.show import emit
+from lmfast.cli.options import JsonOption
 
 
 def dtypes(

@@ -18,13 +18,12 @@ from lmfast.accounting.hardware import find_device
 from lmfast.cli.account.options import (
     DevicesOption,
     DtypeOption,
-    JsonOption,
     MaybeHardwareOption,
     MfuOption,
     ModelOption,
-    SetOption,
 )
 from lmfast.cli.account.show import emit
+from lmfast.cli.options import JsonOption, SetOption
 from lmfast.errors import ConfigError
 
 
@@ -56,10 +55,10 @@ def time(
     --mfu 0.5
     """
     if (params is None) == (model is None):
-        msg = "cannot reckon the time: give either --params or --model"
+        msg = "cannot compute the time: give either --params or --model"
         raise ConfigError(msg)
     if (hardware is None) == (peak_flops is None):
-        msg = "cannot reckon the time: give either --hardware or --peak-flops"
+        msg = "cannot compute the time: give either --hardware or --peak-flops"
         raise ConfigError(msg)
     device = find_device(hardware) if hardware is not None else None
     peak = peak_flops if device is None else device.peak(dtype).value

@@ -6,11 +6,10 @@ from lmfast.cli.account.options import (
     CheckpointingOption,
     ContextOption,
     ConventionOption,
-    JsonOption,
     ModelOption,
-    SetOption,
 )
 from lmfast.cli.account.show import emit
+from lmfast.cli.options import JsonOption, SetOption
 
 
 def flops(

@@ -7,8 +7,8 @@ from rich.table import Table
 
 from lmfast.accounting.hardware import Device, find_device, known_devices
 from lmfast.accounting.quantity import show
-from lmfast.cli.account.options import JsonOption
 from lmfast.cli.account.show import emit
+from lmfast.cli.options import JsonOption
 
 NOTE = (
     "Peaks are dense, in TFLOP/s; data sheets print figures with 2:4 sparsity larger, which no "

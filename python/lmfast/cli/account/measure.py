@@ -6,8 +6,8 @@ import typer
 
 from lmfast.accounting.hardware import store_device
 from lmfast.accounting.measure import measure_device
-from lmfast.cli.account.options import JsonOption
 from lmfast.cli.account.show import emit, note
+from lmfast.cli.options import JsonOption
 
 
 def measure(

@@ -25,16 +25,15 @@ from lmfast.cli.account.options import (
     CheckpointingOption,
     ContextOption,
     DevicesOption,
-    JsonOption,
     MaybeHardwareOption,
     ModelOption,
     PictureOption,
     RecipeOption,
-    SetOption,
     TensorOption,
     ZeroOption,
 )
 from lmfast.cli.account.show import emit, saved_table
+from lmfast.cli.options import JsonOption, SetOption
 
 AttentionOption = Annotated[
     str, typer.Option("--attention", help="sdpa (a fused kernel) or explicit (scores are held).")
@@ -67,8 +66,8 @@ def memory(
 ) -> None:
     """Say where the memory of one training device goes.
 
-    Weights, gradients and optimizer state depend on the model; activations and logits on the
-    micro-batch, too, and on what is kept for the backward pass.
+    Weights, gradients and optimizer state depend on the model; activations and logits also on the
+    micro-batch and on what is kept for the backward pass.
 
     Example: lmfast account memory --model gpt2-xl --recipe bf16 --batch 4 --checkpointing full
     """

@@ -1,4 +1,4 @@
-"""The options that the subcommands share."""
+"""The options that the subcommands of ``account`` share."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,13 +12,6 @@ ModelOption = Annotated[
         metavar="NAME|FILE",
         help="A published model such as gpt2-small or llama3-8b, or a TOML file.",
     ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Replace one setting; may be repeated."),
-]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Plain SI numbers under named keys, for programs.")
 ]
 ContextOption = Annotated[
     int | None,

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from lmfast.accounting import Quantity, count_parameters, load_model_shape
-from lmfast.cli.account.options import JsonOption, ModelOption, SetOption
+from lmfast.cli.account.options import ModelOption
 from lmfast.cli.account.show import emit
+from lmfast.cli.options import JsonOption, SetOption
 
 
 def params(model: ModelOption = None, set_: SetOption = None, as_json: JsonOption = False) -> None:

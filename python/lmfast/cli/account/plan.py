@@ -14,14 +14,13 @@ from lmfast.cli.account.options import (
     CheckpointingOption,
     DevicesOption,
     HardwareOption,
-    JsonOption,
     MfuOption,
     RecipeOption,
-    SetOption,
     TensorOption,
     ZeroOption,
 )
 from lmfast.cli.account.show import emit
+from lmfast.cli.options import JsonOption, SetOption
 
 
 def plan(

@@ -17,12 +17,11 @@ from lmfast.cli.account.options import (
     ContextOption,
     DtypeOption,
     HardwareOption,
-    JsonOption,
     ModelOption,
     PictureOption,
-    SetOption,
 )
 from lmfast.cli.account.show import emit
+from lmfast.cli.options import JsonOption, SetOption
 from lmfast.errors import ConfigError
 
 

@@ -16,14 +16,9 @@ from lmfast.accounting.vocabulary import (
     read_sweep,
     vocabulary_plan,
 )
-from lmfast.cli.account.options import (
-    ConventionOption,
-    JsonOption,
-    ModelOption,
-    PictureOption,
-    SetOption,
-)
+from lmfast.cli.account.options import ConventionOption, ModelOption, PictureOption
 from lmfast.cli.account.show import emit
+from lmfast.cli.options import JsonOption, SetOption
 
 
 def vocab(

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from lmfast.cli.options import JsonOption
 from lmfast.cli.streams import read_text
 from lmfast.cli.tokenizer.options import (
     FilePretokenizerOption,
     FileSpecialOption,
-    JsonOption,
     TokenizerArgument,
     load_tokenizer,
 )
@@ -40,7 +40,7 @@ def decode(
 
     lmfast tokenizer decode books.json --shards shards/train --document 7
 
-    The bytes go to standard output as they are; --json puts U+FFFD where they are no UTF-8.
+    The bytes go to standard output as they are; --json puts U+FFFD where they are not UTF-8.
     """
     loaded = load_tokenizer(tokenizer, pretokenizer, special)
     if shards is not None:

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
+from lmfast.cli.options import JsonOption
 from lmfast.cli.streams import read_bytes
 from lmfast.cli.tokenizer.options import (
     FilePretokenizerOption,
     FileSpecialOption,
-    JsonOption,
     ThreadsOption,
     TokenizerArgument,
     load_tokenizer,
@@ -25,11 +25,12 @@ from lmfast.tokenizer import END_OF_TEXT, Tokenizer
 
 def encode(
     tokenizer: TokenizerArgument,
-    sources: Annotated[
-        list[Path] | None, typer.Argument(help="With --out: text files or folders to encode.")
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Text files (also .gz, .zst) or folders; needs --out."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of shards to make from the sources.")
+        Path | None, typer.Option("--out", help="Folder of shards to make from the corpus.")
     ] = None,
     text: Annotated[
         str | None, typer.Option("--text", help="Text to encode; without it, standard input.")
@@ -39,9 +40,7 @@ def encode(
     ] = False,
     held_out_one_in: Annotated[
         int | None,
-        typer.Option(
-            "--held-out-one-in", help="Keep one document in so many from training.", min=1
-        ),
+        typer.Option("--held-out-one-in", help="Hold out one document in this many.", min=1),
     ] = None,
     separator: Annotated[
         str, typer.Option("--separator", help="The special token that ends a document.")
@@ -69,18 +68,18 @@ def encode(
     """
     loaded = load_tokenizer(tokenizer, pretokenizer, special)
     if out is None:
-        if sources:
-            msg = f"encoding {sources[0]} needs --out, the folder of shards to make"
+        if corpus:
+            msg = f"encoding {corpus[0]} needs --out, the folder of shards to make"
             raise ConfigError(msg)
         _print_ids(loaded, text, allow_special, as_json)
         return
-    if text is not None or not sources:
-        msg = "--out takes sources, files or folders, to make shards from"
+    if text is not None or not corpus:
+        msg = "--out makes shards from a corpus: name its files or folders, and leave out --text"
         raise ConfigError(msg)
     begin = time.perf_counter()
-    with bytes_bar("encoding", plain_bytes(sources)) as on_bytes:
+    with bytes_bar("encoding", plain_bytes(corpus)) as on_bytes:
         prepared = prepare(
-            sources,
+            corpus,
             loaded,
             out,
             held_out_one_in=held_out_one_in,

@@ -8,10 +8,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from lmfast.cli.options import JsonOption
 from lmfast.cli.tokenizer.options import (
     FilePretokenizerOption,
     FileSpecialOption,
-    JsonOption,
     TokenizerArgument,
     load_tokenizer,
 )
@@ -54,7 +54,7 @@ def inspect(
 
 
 def _in_a_line(tokens: list[dict[str, Any]]) -> Text:
-    """Each token with its id behind it; what is text is never read as markup."""
+    """Each token followed by its id; token text is never read as markup."""
     line = Text()
     for token in tokens:
         line.append(token["token"]).append(f"{token['id']} ", style="dim")

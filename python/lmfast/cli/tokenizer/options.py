@@ -1,4 +1,4 @@
-"""The options that the subcommands share, and the tokenizer they name."""
+"""The options that the subcommands of ``tokenizer`` share, and the tokenizer they name."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,6 @@ import typer
 from lmfast.errors import ConfigError
 from lmfast.tokenizer import Tokenizer
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", help="Worker threads; default: one per core.", min=1)
 ]

@@ -9,19 +9,16 @@ from typing import Annotated
 import typer
 
 from lmfast.bpe import TieBreak, train_bpe
-from lmfast.cli.tokenizer.options import (
-    JsonOption,
-    PretokenizerOption,
-    SpecialOption,
-    ThreadsOption,
-)
+from lmfast.cli.options import JsonOption
+from lmfast.cli.tokenizer.options import PretokenizerOption, SpecialOption, ThreadsOption
 from lmfast.progress import bytes_bar, count_bar, plain_bytes
 from lmfast.tokenizer import END_OF_TEXT
 
 
 def train(
-    sources: Annotated[
-        list[Path], typer.Argument(help="Text files (also .gz, .zst) or folders of them.")
+    corpus: Annotated[
+        list[Path],
+        typer.Argument(help="Text files (also .gz, .zst) or folders."),
     ],
     vocab_size: Annotated[
         int, typer.Option("--vocab-size", help="Tokens to end with, special tokens included.")
@@ -56,11 +53,11 @@ def train(
     specials = [END_OF_TEXT] if special is None else special
     begin = time.perf_counter()
     with (
-        bytes_bar("counting", plain_bytes(sources)) as on_bytes,
+        bytes_bar("counting", plain_bytes(corpus)) as on_bytes,
         count_bar("merging", max(0, vocab_size - 256 - len(specials))) as on_merges,
     ):
         tokenizer = train_bpe(
-            sources,
+            corpus,
             vocab_size=vocab_size,
             pretokenizer=pretokenizer,
             special_tokens=specials,

@@ -15,7 +15,7 @@ const GROUP_BYTES: usize = 1 << 18;
 pub struct Batch {
     /// The ids of all texts.
     pub ids: Vec<TokenId>,
-    /// Where each text begins in `ids`, and behind the last one the end: one more than texts.
+    /// Where each text begins in `ids`, then where the last one ends: one more than texts.
     pub offsets: Vec<u64>,
 }
 

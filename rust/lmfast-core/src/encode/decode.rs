@@ -27,7 +27,7 @@ impl Tokenizer {
     pub fn token_id(&self, bytes: &[u8]) -> Result<TokenId> {
         let special = || self.special_tokens.id_of(std::str::from_utf8(bytes).ok()?);
         self.vocabulary.id_of(bytes).or_else(special).ok_or_else(|| {
-            let message = format!("no token is \"{}\"", bytes.escape_ascii());
+            let message = format!("there is no token \"{}\"", bytes.escape_ascii());
             Error::new(ErrorKind::UnknownToken, message)
         })
     }

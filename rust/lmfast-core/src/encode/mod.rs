@@ -45,8 +45,8 @@ struct Memory {
 }
 
 impl Tokenizer {
-    /// Special tokens must not take the ids of others, nor their spelling: tokenizer files list both
-    /// kinds by their text.
+    /// A special token must have neither the id nor the spelling of another token: tokenizer files
+    /// list both kinds by their text.
     pub fn new(
         vocabulary: Vocabulary,
         special_tokens: SpecialTokens,
@@ -61,7 +61,7 @@ impl Tokenizer {
             }
             if let Some(other) = to_bytes(text).and_then(|bytes| vocabulary.id_of(&bytes)) {
                 return Err(Error::vocabulary(format!(
-                    "the special token {text:?} is spelled as the token of id {other} is in \
+                    "the special token {text:?} is spelled like the token of id {other} in \
                      tokenizer files, which cannot hold both"
                 )));
             }
@@ -70,7 +70,7 @@ impl Tokenizer {
         Ok(Self { vocabulary, special_tokens, pretokenizer, pairs, idle: Mutex::default() })
     }
 
-    /// The tokens that are no special tokens, and their merges.
+    /// The tokens that are not special, and their merges.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
     }
@@ -119,19 +119,14 @@ impl Tokenizer {
         hexadecimal(hash)
     }
 
-    /// The ids of `text`; special tokens in it are ordinary text.
-    pub fn encode_ordinary(&self, text: &[u8]) -> Result<Vec<TokenId>> {
-        self.encode(text, &SpecialPolicy::default())
-    }
-
-    /// The ids of `text`, with special tokens in it as `policy` says.
+    /// The ids of `text`, with special tokens in it as `policy` says; by default they are text.
     pub fn encode(&self, text: &[u8], policy: &SpecialPolicy) -> Result<Vec<TokenId>> {
         let mut ids = Vec::with_capacity(text.len() / 3 + 1);
         self.with_memory(|memory| self.encode_into(text, policy, memory, &mut ids))?;
         Ok(ids)
     }
 
-    /// Put the ids of `text` behind those in `out`; special tokens in it are ordinary text.
+    /// Append the ids of `text` to `out`; special tokens in it are ordinary text.
     pub(crate) fn encode_ordinary_onto(&self, text: &[u8], out: &mut Vec<TokenId>) -> Result<()> {
         self.with_memory(|memory| self.encode_ordinary_into(text, memory, out))
     }

@@ -19,7 +19,8 @@ use crate::{
 const VOCAB: &str = "vocab.json";
 const MERGES: &str = "merges.txt";
 
-/// Read the two files in `folder`. An entry of `vocab.json` that `special_tokens` lists is one.
+/// Read the two files in `folder`. Entries of `vocab.json` that `special_tokens` lists are
+/// special.
 pub fn load(
     folder: &Path,
     pretokenizer: Pretokenizer,
@@ -51,7 +52,7 @@ fn parse_vocab(text: &str, special: &[String]) -> Result<(Tokens, Vec<(String, T
 }
 
 fn parse_merges(text: &str) -> Result<Vec<BytePair>> {
-    // A merge may begin with '#', too; only the first line is a header.
+    // A merge may also begin with '#'; only the first line is a header.
     let header = text.lines().next().filter(|line| line.starts_with("#version"));
     let lines = text.lines().skip(usize::from(header.is_some())).filter(|line| !line.is_empty());
     let pairs = (0..).zip(lines).map(|(rank, line)| {

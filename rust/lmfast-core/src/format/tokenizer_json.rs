@@ -57,7 +57,7 @@ pub fn to_json(tokenizer: &Tokenizer) -> String {
 /// The tokenizer that the text of a `tokenizer.json` describes.
 pub fn from_json(text: &str) -> Result<Tokenizer> {
     let file: ParsedFile = serde_json::from_str(text)
-        .map_err(|error| Error::vocabulary(format!("it is no tokenizer.json: {error}")))?;
+        .map_err(|error| Error::vocabulary(format!("it is not a tokenizer.json: {error}")))?;
     let model = file.model;
     model.refuse_what_is_not_supported()?;
     if let Some(normalizer) = &file.normalizer {
@@ -218,7 +218,9 @@ fn read_vocab(
     let mut tokens = Vec::with_capacity(vocab.len());
     for (text, id) in vocab {
         let id = id.as_u64().and_then(|id| TokenId::try_from(id).ok()).ok_or_else(|| {
-            Error::vocabulary(format!("token {text:?} has the id {id}, which is no 32-bit number"))
+            Error::vocabulary(format!(
+                "token {text:?} has the id {id}, which is not a 32-bit number"
+            ))
         })?;
         if !special.contains(&(text.as_str(), id)) {
             tokens.push((spelled_bytes(&text)?, id));
@@ -300,6 +302,6 @@ mod tests {
         assert!(refused(&|f| f["added_tokens"][0]["lstrip"] = json!(true)).contains("lstrip"));
         assert!(refused(&|f| f["model"]["vocab"]["a b"] = json!(999)).contains("alphabet"));
         assert!(refused(&|f| f["model"]["merges"] = json!(["Ġa"])).contains("merge 0"));
-        assert!(from_json("{}").unwrap_err().to_string().contains("no tokenizer.json"));
+        assert!(from_json("{}").unwrap_err().to_string().contains("not a tokenizer.json"));
     }
 }

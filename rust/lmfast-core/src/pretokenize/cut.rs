@@ -1,10 +1,10 @@
 //! Where a text may be cut so that its parts, cut into pretokens one by one, give what the whole
 //! would give.
 //!
-//! The rule: between a letter and a character that can neither go on with a word nor be the
+//! The rule: between a letter and a character that can neither continue a word nor be the
 //! apostrophe of a contraction. In every named scheme the pretoken that holds the letter ends
-//! there; no scheme looks back, so what follows is cut as before; and lookahead is asked for behind
-//! whitespace only, so that ending the text behind a letter changes nothing in front of it.
+//! there. No scheme looks back, so what follows is cut as before; and schemes look ahead only after
+//! whitespace, so ending the text after a letter changes nothing before it.
 
 use super::{
     Pretokenizer,

@@ -1,8 +1,8 @@
 //! Cutting text into pretokens, across which no merge reaches.
 //!
 //! A [`Pretokenizer`] is a named scheme with a hand-written scanner, a user's own regular
-//! expression, or none at all. Bytes that are no UTF-8 are accepted: each longest valid stretch is
-//! cut by the pattern as if the text began and ended there, and each stretch of invalid bytes
+//! expression, or none at all. Bytes that are not UTF-8 are accepted: each longest valid stretch
+//! is cut by the pattern as if the text began and ended there, and each stretch of invalid bytes
 //! between them is one pretoken.
 
 mod cut;
@@ -28,7 +28,7 @@ pub enum Scheme {
     Cl100k,
     /// GPT-4o and later.
     O200k,
-    /// Llama 3: cl100k, but whitespace at the end of the text is cut behind its last newline.
+    /// Llama 3: cl100k, but whitespace at the end of the text is cut after its last newline.
     Llama3,
 }
 
@@ -168,7 +168,7 @@ impl Pretokenizer {
         }
     }
 
-    /// The same for bytes of any kind; see the module's first lines for what is no UTF-8.
+    /// The same for any bytes; the module's first lines say what becomes of invalid UTF-8.
     pub fn for_each_bytes(&self, bytes: &[u8], mut visit: impl FnMut(&[u8])) -> Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {

@@ -1,4 +1,4 @@
-//! Hand-written scanners of the named schemes: the scalar truth that faster tiers are tested on.
+//! Hand-written scanners of the named schemes, tested against the patterns that they stand for.
 //!
 //! Each function takes the start of a pretoken and returns its end. Every text is covered without
 //! a gap, since the last alternatives of each pattern take any whitespace and the middle one takes
@@ -22,12 +22,12 @@ pub(super) fn gpt2(classes: Classes, text: &str, start: usize) -> usize {
     }
 }
 
-/// What comes of whitespace that ends the text and holds a newline.
+/// How whitespace that ends the text and holds a newline is cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum FinalSpaces {
     /// One pretoken (`\s+\z` stands before `\s*[\r\n]+`), as in tiktoken's cl100k.
     Whole,
-    /// Cut behind the last newline, as in Llama 3.
+    /// Cut after the last newline, as in Llama 3.
     Cut,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn o200k(classes: Classes, text: &str, start: usize) -> usize {
     lines(classes, text, start).unwrap_or_else(|| spaces(classes, text, start))
 }
 
-/// `HEAD*TAIL+`: the head run gives characters back until one that is a tail, too, is found.
+/// `HEAD*TAIL+`: the head run gives characters back until one that is also a tail is found.
 fn cased_word(classes: Classes, text: &str, start: usize) -> Option<usize> {
     let mut end_of_last_both = None;
     let mut at = start;
@@ -137,7 +137,7 @@ fn lines(classes: Classes, text: &str, start: usize) -> Option<usize> {
     Some(start + last + 1)
 }
 
-/// `\s+(?!\S)|\s+`: a run of whitespace leaves its last character to the word that follows.
+/// `\s+(?!\S)|\s+`: a run of whitespace leaves its last character to the pretoken that follows.
 fn spaces(classes: Classes, text: &str, start: usize) -> usize {
     let end = classes.run(text, start, SPACE);
     if end == text.len() {
@@ -155,7 +155,7 @@ enum Case {
     Any,
 }
 
-/// `'(?:[sdmt]|ll|ve|re)`; in any case, U+017F (long s) folds to `s`, too.
+/// `'(?:[sdmt]|ll|ve|re)`; without regard to case, U+017F (long s) also folds to `s`.
 #[inline]
 fn contraction(text: &str, start: usize, case: Case) -> Option<usize> {
     let bytes = &text.as_bytes()[start..];

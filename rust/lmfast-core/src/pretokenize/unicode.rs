@@ -1,7 +1,7 @@
-//! The character classes that the patterns speak of, as one byte per code point.
+//! The character classes that the patterns use, as one byte of flags per code point.
 //!
-//! The tables are built once, from the Unicode data of `regex-syntax`: the very data that the
-//! regular expression engines of this crate, and tiktoken's, are built on.
+//! The tables are built once, from the Unicode data of `regex-syntax`: the data that the regular
+//! expression engines of this crate and of tiktoken are built on.
 
 use std::sync::LazyLock;
 
@@ -17,7 +17,7 @@ pub(crate) const SPACE: u8 = 1 << 2;
 pub(crate) const NEWLINE: u8 = 1 << 3;
 /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`: what may open a word.
 pub(crate) const HEAD: u8 = 1 << 4;
-/// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: what may go on in a word.
+/// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: what may continue a word.
 pub(crate) const TAIL: u8 = 1 << 5;
 
 const CLASSES: [(&str, u8); 6] = [
@@ -63,7 +63,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-/// The classes of code points, ready to be asked.
+/// Looks up the classes of code points.
 #[derive(Clone, Copy)]
 pub(crate) struct Classes(&'static Table);
 

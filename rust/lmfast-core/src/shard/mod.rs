@@ -26,28 +26,29 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct ShardOptions {
     /// The special token that ends a document: where its text stands in a file, a document ends,
-    /// and its id is written behind every document. Other special tokens are ordinary text.
+    /// and its id is written after every document. Other special tokens are ordinary text.
     pub separator: String,
-    /// Longer documents are cut behind the last line end before this many bytes.
+    /// Longer documents are cut after the last line end within this many bytes, or else after the
+    /// first one beyond.
     pub max_document_bytes: Option<NonZero<usize>>,
-    /// A shard ends behind the document that brings it to so many tokens.
+    /// A shard ends with the document that brings it to this many tokens.
     pub shard_tokens: u64,
     /// Worker threads; `None` is one per core.
     pub threads: Option<NonZero<usize>>,
 }
 
-/// Documents that are kept from training.
+/// Documents that are not trained on.
 #[derive(Clone, Debug)]
 pub struct HeldOut {
     /// The folder of their shards.
     pub folder: PathBuf,
-    /// One document in so many.
+    /// One document in this many is held out.
     pub one_in: NonZero<u64>,
 }
 
-/// Encode `files` to a folder of shards; and, if asked, the documents held out to another.
+/// Encode `files` to a folder of shards and, if asked, held-out documents to another.
 ///
-/// The bytes of the shards are the same for any number of threads. `watch` is told of bytes read.
+/// The bytes of the shards are the same for any number of threads. `watch` counts bytes read.
 pub fn write_shards(
     tokenizer: &Tokenizer,
     files: &[PathBuf],
@@ -58,7 +59,7 @@ pub fn write_shards(
 ) -> Result<(ShardTotals, Option<ShardTotals>)> {
     let end_id = tokenizer.special_tokens().id_of(&options.separator).ok_or_else(|| {
         let message = format!(
-            "cannot end documents with {:?}: it is no special token of the tokenizer",
+            "cannot end documents with {:?}: it is not a special token of the tokenizer",
             options.separator
         );
         Error::new(ErrorKind::UnknownToken, message)
@@ -195,7 +196,8 @@ impl Splits {
 }
 
 /// Whether a document is held out: the second one, so that two documents suffice, and from then on
-/// one in each stretch of `one_in`, at a place that no order of the files can conspire with.
+/// one in each stretch of `one_in`, at a pseudo-random place, so that no regular order of the
+/// documents biases the choice.
 fn is_held_out(document: u64, one_in: u64) -> bool {
     let (stretch, place) = (document / one_in, document % one_in);
     let chosen = if stretch == 0 { 1 } else { mix(stretch) };

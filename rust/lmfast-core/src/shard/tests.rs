@@ -96,7 +96,7 @@ fn what_cannot_be_written_is_said() {
     assert!(message("empty", "<|end|>", &options(1)).contains("corpus is empty"));
     assert!(message("single", "abc", &options(1)).contains("a single one"));
     let other = ShardOptions { separator: "<|eot|>".to_owned(), ..options(1) };
-    assert!(message("other", "abc", &other).contains("no special token"));
+    assert!(message("other", "abc", &other).contains("not a special token"));
     write(folder.path(), "twice", "abc<|end|>abc", &options(1)).unwrap();
     assert!(message("twice", "abc<|end|>abc", &options(1)).contains("there already"));
 }

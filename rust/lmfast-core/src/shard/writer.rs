@@ -31,7 +31,7 @@ const MANIFEST: &str = "manifest.json";
 pub struct ShardTotals {
     /// Documents that are not empty.
     pub documents: u64,
-    /// Ids, the one behind each document included.
+    /// Ids, the separator after each document included.
     pub tokens: u64,
     /// Bytes of text, separators left out.
     pub bytes: u64,

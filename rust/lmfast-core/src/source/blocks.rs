@@ -1,4 +1,4 @@
-//! A file in blocks that can be worked on one by one: memory is bounded, results are not changed.
+//! A file in blocks that can be processed one by one: memory is bounded, results do not change.
 
 use std::{
     io::Read,
@@ -21,7 +21,7 @@ pub(crate) struct Block {
     segments: Vec<Segment>,
 }
 
-/// A stretch of a document; a document may go on in the next segment of the next block.
+/// A stretch of a document; the document may continue in the first segment of the next block.
 #[derive(Clone, Debug)]
 struct Segment {
     range: Range<usize>,
@@ -29,7 +29,7 @@ struct Segment {
 }
 
 impl Block {
-    /// The stretches of text between separators, and whether a document ends behind them.
+    /// The stretches of text between separators, and whether a document ends after each.
     pub(crate) fn segments(&self) -> impl Iterator<Item = (&str, bool)> {
         self.segments
             .iter()

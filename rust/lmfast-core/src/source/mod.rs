@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The files that `paths` stand for: a folder stands for all files below it, in the order of their
-/// paths, hidden ones aside.
+/// paths, except hidden ones.
 pub fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {

@@ -38,7 +38,7 @@ impl Counter {
         self.pretokenizer.for_each(text, |pretoken| counts.add(pretoken.as_bytes(), 1))
     }
 
-    /// The pretokens of texts; `watch` is told of their bytes.
+    /// The pretokens of texts; `watch` counts their bytes.
     pub fn count_texts(
         &self,
         texts: &[&str],
@@ -56,7 +56,7 @@ impl Counter {
         })?
     }
 
-    /// The pretokens of files; `watch` is told of their bytes.
+    /// The pretokens of files; `watch` counts their bytes.
     pub fn count_files(
         &self,
         files: &[PathBuf],

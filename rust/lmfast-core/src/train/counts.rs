@@ -54,7 +54,7 @@ impl PretokenCounts {
         self
     }
 
-    /// Each pretoken with its count, in no order.
+    /// Each pretoken with its count, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
         self.table.iter().map(|counted| (counted.of(&self.bytes), counted.count))
     }

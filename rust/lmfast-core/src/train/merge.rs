@@ -2,8 +2,8 @@
 
 use super::{
     pairs::{Pair, Pairs},
+    pretokens::{BOUNDARY, Place, Pretokens, Weights},
     tie_break::Ranking,
-    words::{BOUNDARY, Place, Weights, Words},
 };
 use crate::vocabulary::TokenId;
 
@@ -96,11 +96,11 @@ impl Merger {
         &mut self,
         pair: &Pair,
         merged: TokenId,
-        words: &mut Words,
+        pretokens: &mut Pretokens,
         pairs: &mut Pairs,
         ranking: &Ranking,
     ) -> u64 {
-        let applied = self.replace(pair, merged, words, ranking);
+        let applied = self.replace(pair, merged, pretokens, ranking);
         for &neighbour in &self.before.neighbours {
             let lost = self.before.changes[neighbour as usize].lost;
             pairs.subtract(neighbour, pair.left, lost);
@@ -122,7 +122,7 @@ impl Merger {
         &mut self,
         pair: &Pair,
         merged: TokenId,
-        words: &mut Words,
+        pretokens: &mut Pretokens,
         ranking: &Ranking,
     ) -> u64 {
         let mut applied = 0;
@@ -131,12 +131,12 @@ impl Merger {
         for &place in &pair.places {
             let start = place as usize;
             let (middle, end) = (start + left_len, start + merged_len);
-            if words.at(start) != pair.left || words.at(middle) != pair.right {
+            if pretokens.at(start) != pair.left || pretokens.at(middle) != pair.right {
                 continue;
             }
-            let count = weights.at(words, place);
+            let count = weights.at(pretokens, place);
             applied += count;
-            let (before, after) = (words.at(start - 1), words.at(end));
+            let (before, after) = (pretokens.at(start - 1), pretokens.at(end));
             if before == merged {
                 // The merge just before took `left` for its right neighbour; it is gone now.
                 self.after.change(pair.left).gained -= count;
@@ -149,7 +149,7 @@ impl Merger {
                 self.after.change(after).lost += count;
                 self.after.gain(after, start, count);
             }
-            words.join(start, middle, end, merged);
+            pretokens.join(start, middle, end, merged);
         }
         applied
     }

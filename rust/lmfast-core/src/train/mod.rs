@@ -4,16 +4,16 @@ mod count;
 mod counts;
 mod merge;
 mod pairs;
+mod pretokens;
 mod tie_break;
-mod words;
 
 pub use count::Counter;
 pub use counts::PretokenCounts;
 use merge::Merger;
 use pairs::{Pair, Pairs};
+use pretokens::Pretokens;
 use tie_break::Ranking;
 pub use tie_break::TieBreak;
-use words::Words;
 
 use crate::{
     error::{Error, Result},
@@ -21,7 +21,7 @@ use crate::{
     watch::Watch,
 };
 
-/// What training is asked for.
+/// The settings of training.
 #[derive(Clone, Copy, Debug)]
 pub struct TrainOptions {
     /// Tokens to end with, special tokens included.
@@ -51,14 +51,15 @@ pub struct TrainedMerge {
     pub applied: u64,
 }
 
-/// Each time the pairs at hand are used up, those down to this part of the last count are sought.
+/// When the pairs found so far are used up, those with at least this fraction of the last threshold
+/// are searched for.
 ///
-/// A higher number looks through the words less often and keeps more pairs.
+/// A higher number searches less often and keeps more pairs.
 const THRESHOLD_STEP: u64 = 16;
 
 /// The merges that the counts of a corpus give, in the order of their ranks.
 ///
-/// `watch` is told of each merge.
+/// `watch` counts merges.
 pub fn train(
     counts: &PretokenCounts,
     options: &TrainOptions,
@@ -70,19 +71,19 @@ pub fn train(
     }
     let mut ranking =
         Ranking::new(options.tie_break, options.max_token_bytes.unwrap_or(usize::MAX));
-    let mut words = Words::new(counts)?;
+    let mut pretokens = Pretokens::new(counts)?;
     let mut merger = Merger::default();
     let mut merges = Vec::with_capacity(wanted);
     let floor = options.min_frequency.max(1);
-    let mut threshold = words.most_frequent_pair(&ranking) + 1;
+    let mut threshold = pretokens.most_frequent_pair(&ranking) + 1;
 
     while threshold > floor && merges.len() < wanted {
         threshold = (threshold / THRESHOLD_STEP).max(floor);
-        let mut pairs = Pairs::find(&words, &ranking, threshold);
+        let mut pairs = Pairs::find(&pretokens, &ranking, threshold);
         while merges.len() < wanted {
             let Some(pair) = pairs.pop(&ranking) else { break };
             let merged = ranking.join(pair.left, pair.right);
-            let applied = merger.merge(&pair, merged, &mut words, &mut pairs, &ranking);
+            let applied = merger.merge(&pair, merged, &mut pretokens, &mut pairs, &ranking);
             let Pair { left, right, count, .. } = pair;
             merges.push(TrainedMerge { left, right, count, applied });
             watch.advance(1)?;

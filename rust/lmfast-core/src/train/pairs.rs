@@ -3,7 +3,7 @@
 //! Three facts keep this small. The places of a pair are all known when the newer of its tokens is
 //! made, so a list of places is written once. From then on its count only falls, so a pair below
 //! the threshold need not be kept: it cannot rise above it again. And no pair made by a merge has
-//! a higher count than the merge, so the highest count falls, too: pairs wait in levels of equal
+//! a higher count than the merge, so the highest count also falls: pairs wait in levels of equal
 //! count, and ties need an order only within the level that is at the top.
 
 use std::collections::{BTreeMap, BinaryHeap};
@@ -12,8 +12,8 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::{
+    pretokens::{Place, Pretokens},
     tie_break::{Precedence, Ranking},
-    words::{Place, Words},
 };
 use crate::vocabulary::TokenId;
 
@@ -42,19 +42,19 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Every pair of the words whose count is at least `threshold`.
+    /// Every pair of the pretokens whose count is at least `threshold`.
     ///
     /// A first pass adds up counts in a table in which pairs may share a cell. A pair whose cell
-    /// stays below the threshold is below it, too, so the exact second pass leaves most pairs out.
-    pub(super) fn find(words: &Words, ranking: &Ranking, threshold: u64) -> Self {
+    /// stays below the threshold is itself below it, so the exact second pass skips most pairs.
+    pub(super) fn find(pretokens: &Pretokens, ranking: &Ranking, threshold: u64) -> Self {
         let mut cells = vec![0u64; CELLS];
         let token_len = |id| ranking.token_len(id);
-        words.for_each_pair(token_len, |_, left, right, count| {
+        pretokens.for_each_pair(token_len, |_, left, right, count| {
             cells[cell(left, right)] += count;
         });
         let mut found: HashMap<(TokenId, TokenId), (u64, Vec<Place>), FxBuildHasher> =
             HashMap::default();
-        words.for_each_pair(token_len, |place, left, right, count| {
+        pretokens.for_each_pair(token_len, |place, left, right, count| {
             if cells[cell(left, right)] >= threshold {
                 let (total, places) = found.entry((left, right)).or_default();
                 *total += count;

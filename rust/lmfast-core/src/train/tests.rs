@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::format::byte_level::hugging_face_order;
 
-type Word = Vec<TokenId>;
+type Pretoken = Vec<TokenId>;
 
 fn oracle(
     corpus: &[(Vec<u8>, u64)],
@@ -16,15 +16,15 @@ fn oracle(
     max_bytes: usize,
 ) -> Vec<TrainedMerge> {
     let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).collect();
-    let widen = |(word, count): &(Vec<u8>, u64)| -> (Word, u64) {
-        (word.iter().map(|&byte| TokenId::from(byte)).collect(), *count)
+    let widen = |(pretoken, count): &(Vec<u8>, u64)| -> (Pretoken, u64) {
+        (pretoken.iter().map(|&byte| TokenId::from(byte)).collect(), *count)
     };
-    let mut words: Vec<(Word, u64)> = corpus.iter().map(widen).collect();
+    let mut pretokens: Vec<(Pretoken, u64)> = corpus.iter().map(widen).collect();
     let mut merges = Vec::new();
     while merges.len() < limit {
         let mut counts: HashMap<(TokenId, TokenId), u64> = HashMap::new();
-        for (word, count) in &words {
-            for pair in word.windows(2) {
+        for (pretoken, count) in &pretokens {
+            for pair in pretoken.windows(2) {
                 *counts.entry((pair[0], pair[1])).or_default() += count;
             }
         }
@@ -45,11 +45,11 @@ fn oracle(
         let merged = tokens.len() as TokenId;
         tokens.push([tokens[left as usize].clone(), tokens[right as usize].clone()].concat());
         let mut applied = 0;
-        for (word, times) in &mut words {
+        for (pretoken, times) in &mut pretokens {
             let mut at = 0;
-            while at + 1 < word.len() {
-                if word[at] == left && word[at + 1] == right {
-                    word.splice(at..=at + 1, [merged]);
+            while at + 1 < pretoken.len() {
+                if pretoken[at] == left && pretoken[at + 1] == right {
+                    pretoken.splice(at..=at + 1, [merged]);
                     applied += *times;
                 }
                 at += 1;
@@ -73,17 +73,17 @@ fn options(merges: usize, tie_break: TieBreak, max_token_bytes: Option<usize>) -
 
 fn count(corpus: &[(Vec<u8>, u64)]) -> PretokenCounts {
     let mut counts = PretokenCounts::default();
-    for (word, times) in corpus {
-        counts.add(word, *times);
+    for (pretoken, times) in corpus {
+        counts.add(pretoken, *times);
     }
     counts
 }
 
 fn corpus() -> impl Strategy<Value = Vec<(Vec<u8>, u64)>> {
     let alphabet = prop_oneof![Just(b'a'..b'c'), Just(b'a'..b'f'), Just(0..255)];
-    let word = alphabet.prop_flat_map(|letters| proptest::collection::vec(letters, 1..24));
+    let pretoken = alphabet.prop_flat_map(|letters| proptest::collection::vec(letters, 1..24));
     let times = prop_oneof![4 => 1u64..4, 1 => 1u64..3000];
-    proptest::collection::vec((word, times), 1..24)
+    proptest::collection::vec((pretoken, times), 1..24)
 }
 
 proptest! {

@@ -20,7 +20,7 @@ const INSIDE: TokenId = TokenId::MAX - 1;
 /// An index into the text. Four bytes, since most of the memory of training is places.
 pub(super) type Place = u32;
 
-pub(super) struct Words {
+pub(super) struct Pretokens {
     symbols: Vec<TokenId>,
     /// Where the pretokens of each count begin; the counts fall from one to the next.
     runs: Vec<Run>,
@@ -32,14 +32,14 @@ struct Run {
     count: u64,
 }
 
-impl Words {
+impl Pretokens {
     /// Pretokens of a single byte hold no pair and are left out.
     pub(super) fn new(counts: &PretokenCounts) -> Result<Self> {
-        let mut words: Vec<(&[u8], u64)> =
+        let mut pretokens: Vec<(&[u8], u64)> =
             counts.iter().filter(|(pretoken, _)| pretoken.len() > 1).collect();
-        words.sort_unstable_by_key(|&(_, count)| std::cmp::Reverse(count));
+        pretokens.sort_unstable_by_key(|&(_, count)| std::cmp::Reverse(count));
 
-        let places = 1 + words.iter().map(|(word, _)| word.len() + 1).sum::<usize>();
+        let places = 1 + pretokens.iter().map(|(pretoken, _)| pretoken.len() + 1).sum::<usize>();
         if Place::try_from(places).is_err() {
             return Err(Error::corpus(format!(
                 "the corpus has {places} bytes in pretokens that differ, and at most {} can be \
@@ -50,11 +50,11 @@ impl Words {
         let mut symbols = Vec::with_capacity(places);
         let mut runs: Vec<Run> = Vec::new();
         symbols.push(BOUNDARY);
-        for (word, count) in words {
+        for (pretoken, count) in pretokens {
             if runs.last().is_none_or(|run| run.count != count) {
                 runs.push(Run { start: symbols.len() as Place, count });
             }
-            symbols.extend(word.iter().map(|&byte| TokenId::from(byte)));
+            symbols.extend(pretoken.iter().map(|&byte| TokenId::from(byte)));
             symbols.push(BOUNDARY);
         }
         Ok(Self { symbols, runs })
@@ -118,8 +118,8 @@ pub(super) struct Weights {
 impl Weights {
     /// How often the pretoken at `place` occurs.
     #[inline]
-    pub(super) fn at(&mut self, words: &Words, place: Place) -> u64 {
-        let runs = &words.runs;
+    pub(super) fn at(&mut self, pretokens: &Pretokens, place: Place) -> u64 {
+        let runs = &pretokens.runs;
         if runs.get(self.run + 1).is_some_and(|next| next.start <= place) {
             let ahead = &runs[self.run + 1..];
             self.run += ahead.partition_point(|run| run.start <= place);
