@@ -285,12 +285,11 @@ impl<'py> FromPyObject<'_, 'py> for Count {
         if object.is_none() {
             return Ok(Self(None));
         }
-        let number = Size::extract(object).map_or(0, |Size(number)| number);
+        let Size(number) = Size::extract(object)?;
         // Beyond what fits there is no difference to the greatest count that does.
         let count = NonZero::new(usize::try_from(number).unwrap_or(usize::MAX));
         if count.is_none() {
-            let message =
-                format!("a count must be None or a whole number from 1 on, not {}", *object);
+            let message = "a count must be None or a whole number from 1 on, not 0";
             return Err(raise(object.py(), "ConfigError", message));
         }
         Ok(Self(count))
