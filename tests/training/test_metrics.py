@@ -18,12 +18,19 @@ def step_record(step: int) -> StepRecord:
         tokens_per_second=20.0,
         data_wait_seconds=0.01,
         mfu=None,
+        peak_memory_bytes=None,
     )
 
 
 def evaluation(step: int) -> EvaluationRecord:
     return EvaluationRecord(
-        step=step, tokens=1, held_out_loss=2.0, bits_per_byte=None, scored_tokens=5, seconds=0.1
+        step=step,
+        tokens=1,
+        held_out_loss=2.0,
+        bits_per_byte=None,
+        scored_tokens=5,
+        scored_bytes=0,
+        seconds=0.1,
     )
 
 

@@ -59,5 +59,6 @@ class Evaluator:
             held_out_loss=nats_all / scored,
             bits_per_byte=text_nats / (math.log(2) * text_bytes) if text_bytes else None,
             scored_tokens=int(scored),
+            scored_bytes=int(text_bytes),
             seconds=time.perf_counter() - begin,
         )

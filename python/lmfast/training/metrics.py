@@ -33,6 +33,8 @@ class StepRecord:
     """The part of ``seconds`` spent waiting for batches, by the first process."""
     mfu: float | None
     """Model FLOP/s over the ceiling of all devices; None where no ceiling is known."""
+    peak_memory_bytes: int | None
+    """The most memory used so far: of the device on CUDA, of the whole process on a CPU."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,8 @@ class EvaluationRecord:
     bits_per_byte: float | None
     """Nats of text tokens / (ln 2 * their bytes); None where no text was scored."""
     scored_tokens: int
+    scored_bytes: int
+    """Bytes of text that the scored tokens stand for; special tokens stand for none."""
     seconds: float
 
 

@@ -220,6 +220,7 @@ class _Run:
             tokens_per_second=count * config.model.context_length / seconds,
             data_wait_seconds=self.data_wait_seconds - waited,
             mfu=self._mfu(count * config.model.context_length / seconds),
+            peak_memory_bytes=peak_memory_bytes(trainer.engine.device),
         )
         return self.last
 
