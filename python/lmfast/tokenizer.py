@@ -67,6 +67,14 @@ class TrainingRecord:
         """Tokens that the corpus comes to: a merge that applies puts one in the place of two."""
         return self.text_bytes - sum(self.applied)
 
+    def bytes_per_token(self, merges: int) -> float:
+        """Bytes per token on the corpus with the first ``merges`` merges alone.
+
+        The merges of a smaller vocabulary are the first ones of a larger, so one training tells of
+        every size.
+        """
+        return self.text_bytes / (self.text_bytes - sum(self.applied[:merges]))
+
 
 class Tokenizer:
     """A byte-level BPE tokenizer; safe to share between threads, and to pickle.

@@ -39,6 +39,25 @@ def test_a_corpus_goes_to_shards_and_back(lmfast, trained, corpus, tmp_path):
     assert (code, stdout) == (0, "the cat 0 sat on the mat\n<|endoftext|>")
 
 
+def test_one_training_tells_of_every_smaller_vocabulary(lmfast, tmp_path):
+    text = " ".join(str(n * n) for n in range(5000))
+    corpus, sweep = tmp_path / "numbers.txt", tmp_path / "sweep.json"
+    corpus.write_text(text)
+    sizes = {}
+    for size in (512, 1024):
+        out = str(tmp_path / f"{size}.json")
+        arguments = ("tokenizer", "train", str(corpus), "--vocab-size", str(size), "--out", out)
+        code, stdout, stderr = lmfast(*arguments, "--json")
+        assert code == 0, stderr
+        sizes[size] = len(text) / len(Tokenizer.load(out).encode(text))
+    sweep.write_text(stdout)
+    rows = {row["vocab_size"]: row["bytes_per_token"] for row in json.loads(stdout)["rows"]}
+    assert rows == pytest.approx(sizes)
+    code, stdout, _ = lmfast("account", "vocab", str(sweep), "--model", "gpt2-small", "--json")
+    assert code == 0
+    assert [row["vocab_size"] for row in json.loads(stdout)["rows"]] == [512, 1024]
+
+
 def test_text_goes_to_ids_and_back(lmfast, trained):
     code, stdout, _ = lmfast("tokenizer", "encode", trained, "--text", "the mat<|endoftext|>")
     assert code == 0

@@ -49,6 +49,9 @@ def train(
 
     The file loads in lmfast, in Hugging Face tokenizers and in transformers. Documents end at the
     text of a special token (--special, by default <|endoftext|>) and at the end of a file.
+
+    With --json the rows tell the compression of every smaller vocabulary, since its merges are the
+    first ones of this: keep them in a file for 'lmfast account vocab'.
     """
     specials = [END_OF_TEXT] if special is None else special
     begin = time.perf_counter()
@@ -74,6 +77,7 @@ def train(
     record = tokenizer.training
     assert record is not None
     ratio = record.text_bytes / record.tokens
+    rest = tokenizer.n_vocab - len(record.applied)
     if as_json:
         result = {
             "out": str(out),
@@ -83,6 +87,10 @@ def train(
             "tokens": record.tokens,
             "bytes_per_token": ratio,
             "seconds": seconds,
+            "rows": [
+                {"vocab_size": size, "bytes_per_token": record.bytes_per_token(size - rest)}
+                for size in _sizes(tokenizer.n_vocab)
+            ],
         }
         print(json.dumps(result, indent=1))
         return
@@ -91,3 +99,9 @@ def train(
         f"{ratio:.2f} bytes per token on the corpus",
         file=sys.stderr,
     )
+
+
+def _sizes(n_vocab: int) -> list[int]:
+    """The powers of two from 512 on that are smaller than ``n_vocab``, then ``n_vocab``."""
+    powers = [1 << power for power in range(9, n_vocab.bit_length())]
+    return [*(size for size in powers if size < n_vocab), n_vocab]
