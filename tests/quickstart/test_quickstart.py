@@ -48,10 +48,12 @@ def test_from_text_to_a_complete_report(corpus, tmp_path):
     assert TokenShards.open(out / "data/train", verify=True).identity == tokenizer.identity
     assert sum(p.numel() for p in model.parameters()) == report["parameters"].measured
 
-    (tmp_path / "empty").touch()
-    with pytest.raises(CorpusError):
-        quickstart([tmp_path / "empty"], out)
-    assert not (out / "report.json").exists(), "a report must not outlive its run"
+    (tmp_path / "small").write_text("too little\n")
+    with pytest.raises(CorpusError, match="has 11 bytes"):
+        quickstart([tmp_path / "small"], out)
+    assert (out / "report.json").exists(), "what cannot begin must not cost the last quickstart"
+    with owned(out):
+        assert not (out / "report.json").exists(), "a report must not outlive its run"
 
 
 def test_a_folder_of_something_else_is_left_alone(corpus, tmp_path):

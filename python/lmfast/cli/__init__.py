@@ -4,10 +4,11 @@ Errors that lmfast raises on purpose end in one line on stderr and exit code 2, 
 """
 
 import sys
-from typing import NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
+from lmfast._lmfast import __version__
 from lmfast.cli.account import account_app
 from lmfast.cli.generate import generate
 from lmfast.cli.quickstart import quickstart
@@ -19,9 +20,21 @@ from lmfast.errors import LmfastError
 app = typer.Typer(
     name="lmfast",
     no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     help="From raw text to a trained language model, every cost known before and checked after.",
 )
+
+
+@app.callback()
+def _lmfast(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit
+
+
 app.command()(quickstart)
 app.add_typer(tokenizer_app)
 app.command()(train)

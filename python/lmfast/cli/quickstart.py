@@ -19,7 +19,14 @@ def quickstart(
             help="Text files (also .gz, .zst) or folders; default: Python's own sources."
         ),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", help="Folder to fill.")] = Path("runs/quickstart"),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Folder to fill; an earlier quickstart there is replaced. Default: "
+            "runs/quickstart, and for a corpus of yours runs/quickstart-NAME.",
+        ),
+    ] = None,
     seconds: Annotated[
         float, typer.Option("--seconds", help="How long to train the model, about.", min=1)
     ] = 60.0,
@@ -37,7 +44,7 @@ def quickstart(
     """
     with needs_extra("train"):
         from lmfast.quickstart import quickstart as run
-    report = run(corpus or (), out, seconds=seconds)
+    report = run(corpus or (), out or _default_out(corpus), seconds=seconds)
     if as_json:
         print(json.dumps(report.to_dict(), indent=1))
     else:
@@ -47,3 +54,9 @@ def quickstart(
             "report.txt says where each prediction comes from",
             file=sys.stderr,
         )
+
+
+def _default_out(corpus: list[Path] | None) -> Path:
+    """A folder per corpus, so that one does not replace the quickstart of another."""
+    name = corpus[0].resolve().name.partition(".")[0] if corpus else ""
+    return Path("runs") / (f"quickstart-{name}" if name else "quickstart")

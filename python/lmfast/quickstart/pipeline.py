@@ -66,8 +66,10 @@ def quickstart(
     require(0 < seconds <= LONGEST, "seconds", seconds, accepted)
     require_text("out", str(out))
     path = Path(out)
+    # Before the folder is cleared: a name mistyped must not cost the last quickstart.
+    sources = from_paths(corpus) if corpus else standard_library()
     with folder.owned(path):
-        report = _Pipeline(path, seconds, console or Console(stderr=True)).run(corpus)
+        report = _Pipeline(path, seconds, console or Console(stderr=True)).run(sources)
         write_whole(path / folder.SAMPLE, report.sample.encode())
         write_whole(path / folder.REPORT_TEXT, report.to_text().encode(errors="backslashreplace"))
         write_whole(path / folder.REPORT, json.dumps(report.to_dict(), indent=1).encode() + b"\n")
@@ -83,10 +85,9 @@ class _Pipeline:
     console: Console
     stage: int = 0
 
-    def run(self, corpus: Sequence[str | Path]) -> Report:
+    def run(self, sources: Sources) -> Report:
         begin = time.perf_counter()
         self._begin("find the corpus")
-        sources = from_paths(corpus) if corpus else standard_library()
         self._say(f"{sources.description}, {sources.bytes / 1e6:.1f} MB")
         tokenizer, record = self._train_vocabulary(sources)
         prepared = self._encode(sources, tokenizer)

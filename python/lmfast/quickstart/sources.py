@@ -8,6 +8,8 @@ from pathlib import Path
 
 from lmfast.errors import CorpusError, FileError, MissingFileError
 
+SMALLEST_BYTES = 10_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
@@ -74,11 +76,14 @@ def from_paths(paths: Iterable[str | Path]) -> Sources:
             msg = f"cannot use the corpus {path}: read twice, it must be a file or a folder"
             raise CorpusError(msg)
     files = [file for path in found for file in (path.rglob("*") if path.is_dir() else [path])]
-    return Sources(
-        paths=found,
-        description=", ".join(str(path) for path in found),
-        bytes=_size(file for file in files if file.is_file()),
-    )
+    size = _size(file for file in files if file.is_file())
+    if size < SMALLEST_BYTES:
+        msg = (
+            f"cannot use the corpus {', '.join(map(str, found))}: it has {size:,} bytes, and a "
+            f"quickstart needs {SMALLEST_BYTES:,} to hold some of it out"
+        )
+        raise CorpusError(msg)
+    return Sources(paths=found, description=", ".join(str(path) for path in found), bytes=size)
 
 
 def _is_utf8(path: Path) -> bool:

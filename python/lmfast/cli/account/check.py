@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from lmfast.accounting import check_6nd, load_model_shape
 from lmfast.accounting.hardware import find_device
@@ -60,7 +60,9 @@ def check(
 
 
 def _table(report: RunReport) -> Table:
-    table = Table("quantity", "predicted", "measured", "ratio", "why", title=report.run)
+    table = Table(
+        Column("quantity", no_wrap=True), "predicted", "measured", "ratio", "why", title=report.run
+    )
     for line in report.comparisons:
         table.add_row(
             label(line.name),

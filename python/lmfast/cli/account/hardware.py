@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from lmfast.accounting.hardware import Device, find_device, known_devices
 from lmfast.accounting.quantity import show
@@ -53,7 +53,9 @@ def _lines(device: Device) -> list[str]:
 
 def _table(devices: dict[str, Device]) -> Table:
     dtypes = ("bf16", "fp16", "fp8", "fp4", "tf32", "fp32")
-    table = Table("key", *dtypes, "memory", "bandwidth", "ridge bf16", "measured")
+    table = Table(
+        Column("key", no_wrap=True), *dtypes, "memory", "bandwidth", "ridge bf16", "measured"
+    )
     for key, device in devices.items():
         peaks = [device.dense.of(dtype) for dtype in dtypes]
         ridge = device.ridge("bf16").value

@@ -23,7 +23,11 @@ from lmfast.cli.options import JsonOption, SetOption
 
 def vocab(
     sweep: Annotated[
-        Path, typer.Argument(help="JSON: a list of [vocab_size, bytes_per_token] on your corpus.")
+        Path,
+        typer.Argument(
+            help="JSON: a list of pairs, vocab_size and bytes per token on your corpus; "
+            "or what 'tokenizer train --json' prints."
+        ),
     ],
     model: ModelOption = None,
     set_: SetOption = None,

@@ -185,8 +185,9 @@ impl Splits {
         }
         if self.held_out.is_some() && self.document < 2 {
             return Err(Error::corpus(
-                "cannot hold out a document: the corpus is a single one; separate its documents by \
-                 the end-of-document token, or cut them by a largest size (max_document_bytes)",
+                "cannot hold out a document: the corpus is a single one; write the separator, such \
+                 as <|endoftext|>, between its documents, or have them cut at line ends \
+                 (max_document_bytes, --max-document-bytes)",
             ));
         }
         let train = self.train.seal()?;
