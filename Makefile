@@ -6,6 +6,8 @@ BIN     := $(VENV)/bin
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked
 RUST    := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
 
+comma   := ,
+
 .DEFAULT_GOAL := help
 
 .PHONY: demo
@@ -65,7 +67,7 @@ help: ## This list
 $(VENV)/train $(VENV)/dev: $(VENV)/%: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
-	$(MATURIN) --extras $*
+	$(MATURIN) --extras train$(if $(filter dev,$*),$(comma)dev)
 	touch $@ $(VENV)/built
 	test $* != dev || touch $(VENV)/train
 
