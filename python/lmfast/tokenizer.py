@@ -198,7 +198,7 @@ class Tokenizer:
     def pattern(self) -> str | None:
         """The regular expression that cuts as the pretokenizer does; ``None`` where none cuts.
 
-        tiktoken, Hugging Face tokenizers and the ``regex`` package all read it alike.
+        tiktoken and Hugging Face tokenizers both read it alike.
         """
         return self._core.pattern
 

@@ -1,8 +1,7 @@
 //! The tokens of pretokens seen before.
 //!
 //! A two-way set-associative table of fixed size: memory is bounded, nothing is ever wiped, and a
-//! pretoken that comes again soon is found again. Text follows Zipf's law closely enough for a
-//! table of this size to answer most look-ups.
+//! pretoken is found again until two others have taken its set. The size has not been tuned.
 
 use std::hash::BuildHasher;
 

@@ -9,7 +9,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 use super::pairs::{NEVER, PairRanks};
 use crate::vocabulary::TokenId;
 
-/// Up to here the search from end to end wins over the heap.
+/// The longest pretoken searched from end to end; longer ones use the heap. Not tuned yet.
 const SHORT: usize = 64;
 
 /// Memory that is used again from one pretoken to the next.
