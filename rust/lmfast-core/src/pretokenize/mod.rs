@@ -46,8 +46,8 @@ impl Scheme {
         }
     }
 
-    /// The scheme as a regular expression, written so that tiktoken (fancy-regex), Hugging Face
-    /// tokenizers (Oniguruma) and Python's `regex` read it alike: no possessive quantifiers, no `$`.
+    /// The scheme as a regular expression, written so that tiktoken (fancy-regex) and Hugging
+    /// Face tokenizers (Oniguruma) read it alike: no possessive quantifiers, no `$`.
     pub fn pattern(self) -> &'static str {
         match self {
             Self::Gpt2 => {
