@@ -83,6 +83,7 @@ class PretokenCounts:
         min_frequency: int,
         max_token_bytes: int | None,
         allow_fewer: bool,
+        threads: int | None,
         on_progress: _Progress,
     ) -> tuple[Tokenizer, list[tuple[int, int]]]: ...
 

@@ -76,7 +76,7 @@ def train_bpe(
         for batch in _batches(sources):
             counts.add_texts(batch, threads)
     core, merges = counts.train(
-        vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, on_merges
+        vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, threads, on_merges
     )
     record = TrainingRecord(
         text_bytes=counts.text_bytes,

@@ -99,6 +99,7 @@ impl PretokenCounts {
         min_frequency: Size,
         max_token_bytes: Count,
         allow_fewer: bool,
+        threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<(Tokenizer, Vec<(u64, u64)>)> {
         let special_tokens = &self.counter.special_tokens;
@@ -111,7 +112,7 @@ impl PretokenCounts {
                 max_token_bytes: max_token_bytes.0.map(NonZero::get),
                 allow_fewer,
             };
-            let trained = train(&self.lock(), &options, watch)?;
+            let trained = train(&self.lock(), &options, None, threads.0, watch)?;
             let merges: Vec<_> = trained.iter().map(|merge| (merge.left, merge.right)).collect();
             let counts: Vec<_> = trained.iter().map(|merge| (merge.count, merge.applied)).collect();
             let vocabulary = Vocabulary::from_training(&merges)?;
