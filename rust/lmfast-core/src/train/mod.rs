@@ -8,7 +8,7 @@ mod pretokens;
 mod tie_break;
 
 pub use count::Counter;
-pub use counts::PretokenCounts;
+pub use counts::{Counting, PretokenCounts};
 use merge::Merger;
 use pairs::{Pair, Pairs};
 use pretokens::Pretokens;
