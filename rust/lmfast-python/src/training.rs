@@ -6,10 +6,10 @@ use std::{
 };
 
 use lmfast_core::{
-    Tokenizer as Core,
+    Error, ErrorKind, Result, Tokenizer as Core,
     pretokenize::Pretokenizer,
     special::SpecialTokens,
-    train::{Counter, PretokenCounts as Counts, TieBreak, TrainOptions, train},
+    train::{Counter, Counting, PretokenCounts as Counts, TieBreak, TrainOptions, train},
     vocabulary::Vocabulary,
 };
 use pyo3::prelude::*;
@@ -23,21 +23,53 @@ use crate::{
 #[pyclass(frozen, module = "lmfast._lmfast")]
 pub(crate) struct PretokenCounts {
     counter: Counter,
-    counts: Mutex<Counts>,
+    state: Mutex<State>,
+}
+
+enum State {
+    Counting(Counting),
+    Counted(Counts),
+    /// Counting failed: what is there is not what was asked for.
+    Broken,
 }
 
 impl PretokenCounts {
-    fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Broken)
     }
 
-    fn add(&self, py: Python<'_>, more: Counts) -> PyResult<()> {
-        detached(py, || {
-            let mut counts = self.lock();
-            *counts = std::mem::take(&mut *counts).merged_with(more);
-            Ok(())
-        })
+    /// Count more. If that fails, so does everything after it.
+    fn count(&mut self, count: impl FnOnce(&Counting) -> Result<()>) -> Result<()> {
+        let counting = match self.take() {
+            Self::Counting(counting) => counting,
+            Self::Counted(counts) => counts.reopen(),
+            Self::Broken => return Err(broken()),
+        };
+        count(&counting)?;
+        *self = Self::Counting(counting);
+        Ok(())
     }
+
+    fn counts(&mut self) -> Result<&mut Counts> {
+        *self = match self.take() {
+            Self::Counting(counting) => Self::Counted(counting.finish()?),
+            state => state,
+        };
+        match self {
+            Self::Counted(counts) => Ok(counts),
+            _ => Err(broken()),
+        }
+    }
+}
+
+fn broken() -> Error {
+    Error::new(ErrorKind::Corpus, "these counts are incomplete, since counting failed before")
 }
 
 #[pymethods]
@@ -57,24 +89,24 @@ impl PretokenCounts {
             Core::new(Vocabulary::from_training(&[])?, special_tokens.clone(), Pretokenizer::None)?;
             Ok(Counter { pretokenizer, special_tokens })
         })?;
-        Ok(Self { counter, counts: Mutex::default() })
+        Ok(Self { counter, state: Mutex::new(State::Counting(Counting::default())) })
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        detached(py, || Ok(self.lock().len()))
+        detached(py, || Ok(self.lock().counts()?.len()))
     }
 
     #[getter]
     fn text_bytes(&self, py: Python<'_>) -> PyResult<u64> {
-        detached(py, || Ok(self.lock().text_bytes()))
+        detached(py, || Ok(self.lock().counts()?.text_bytes()))
     }
 
     fn add_texts(&self, py: Python<'_>, texts: Vec<Str>, threads: Count) -> PyResult<()> {
-        let more = watched(py, None, |watch| {
+        watched(py, None, |watch| {
             let texts: Vec<&str> = texts.iter().map(|text| &*text.0).collect();
-            self.counter.count_texts(&texts, threads.0, watch)
-        })?;
-        self.add(py, more)
+            self.lock()
+                .count(|counting| self.counter.count_texts(counting, &texts, threads.0, watch))
+        })
     }
 
     fn add_files(
@@ -84,10 +116,10 @@ impl PretokenCounts {
         threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let more = watched(py, on_progress.as_ref(), |watch| {
-            self.counter.count_files(&files.0, threads.0, watch)
-        })?;
-        self.add(py, more)
+        watched(py, on_progress.as_ref(), |watch| {
+            self.lock()
+                .count(|counting| self.counter.count_files(counting, &files.0, threads.0, watch))
+        })
     }
 
     #[expect(clippy::too_many_arguments, reason = "one for each option of training")]
@@ -112,7 +144,7 @@ impl PretokenCounts {
                 max_token_bytes: max_token_bytes.0.map(NonZero::get),
                 allow_fewer,
             };
-            let trained = train(&self.lock(), &options, None, threads.0, watch)?;
+            let trained = train(self.lock().counts()?, &options, None, threads.0, watch)?;
             let merges: Vec<_> = trained.iter().map(|merge| (merge.left, merge.right)).collect();
             let counts: Vec<_> = trained.iter().map(|merge| (merge.count, merge.applied)).collect();
             let vocabulary = Vocabulary::from_training(&merges)?;

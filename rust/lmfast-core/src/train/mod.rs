@@ -11,7 +11,7 @@ mod text;
 mod tie_break;
 
 pub use count::Counter;
-pub use counts::PretokenCounts;
+pub use counts::{Counting, PretokenCounts};
 use merge::Merger;
 use pairs::{Pair, Pairs};
 use search::Cells;
@@ -95,9 +95,7 @@ pub fn train(
 }
 
 fn text(counts: &PretokenCounts, start: Option<&Tokenizer>) -> Result<Text> {
-    let for_each = |visit: &mut dyn FnMut(&[u8], u64) -> Result<()>| {
-        counts.iter().try_for_each(|(pretoken, count)| visit(pretoken, count))
-    };
+    let for_each = |visit: &mut dyn FnMut(&[u8], u64) -> Result<()>| counts.for_each(visit);
     match start {
         None => Text::new(
             for_each,
