@@ -10,8 +10,9 @@ use rayon::prelude::*;
 
 use super::{
     pairs::{Pair, Pairs},
+    symbol::Symbol,
     tally::Tally,
-    text::{BOUNDARY, INSIDE, Place, Text, Weights},
+    text::{Place, Text, Weights},
     tie_break::Ranking,
 };
 use crate::vocabulary::TokenId;
@@ -105,7 +106,7 @@ impl Merger {
         &mut self,
         pair: &Pair,
         merged: TokenId,
-        text: &mut Text,
+        text: &mut Text<impl Symbol>,
         pairs: &mut Pairs,
         ranking: &Ranking,
     ) -> u64 {
@@ -134,7 +135,7 @@ impl Merger {
     }
 
     /// Merge in the text; returns how many workers have changes.
-    fn replace(&mut self, pair: &Pair, merged: TokenId, text: &mut Text) -> usize {
+    fn replace(&mut self, pair: &Pair, merged: TokenId, text: &mut Text<impl Symbol>) -> usize {
         let (ends, places) = parts(pair, text);
         let parts = places.len();
         if self.workers.len() < parts {
@@ -157,7 +158,7 @@ impl Merger {
 }
 
 /// Where to cut the text for several workers, and the places of the pair in each part.
-fn parts<'a>(pair: &'a Pair, text: &Text) -> (Vec<usize>, Vec<&'a [Place]>) {
+fn parts<'a>(pair: &'a Pair, text: &Text<impl Symbol>) -> (Vec<usize>, Vec<&'a [Place]>) {
     let workers = rayon::current_num_threads().min(pair.places.len() / PLACES_PER_WORKER).max(1);
     let (mut ends, mut parts) = (Vec::with_capacity(workers), Vec::with_capacity(workers));
     let mut rest = &pair.places[..];
@@ -175,54 +176,55 @@ fn parts<'a>(pair: &'a Pair, text: &Text) -> (Vec<usize>, Vec<&'a [Place]>) {
 }
 
 /// Whole pretokens that one worker changes.
-struct Part<'a> {
-    slots: &'a mut [TokenId],
+struct Part<'a, S> {
+    slots: &'a mut [S],
     /// Where in the text they begin.
     start: usize,
     widths: &'a [Place],
 }
 
 impl Worker {
-    fn replace(
+    fn replace<S: Symbol>(
         &mut self,
         pair: &Pair,
         merged: TokenId,
         places: &[Place],
-        part: Part<'_>,
+        part: Part<'_, S>,
         mut weights: Weights<'_>,
     ) {
         let Part { slots, start: offset, widths } = part;
         let (left_width, merged_width) =
             (widths[pair.left as usize] as usize, widths[merged as usize] as usize);
+        let [left, right, joined] = [pair.left, pair.right, merged].map(S::of);
         let remember = pair.places.len() <= REMEMBERED;
         for batch in places.chunks(TOUCHED_AHEAD) {
             touch(slots, batch, offset, merged_width);
             for &place in batch {
                 let start = place as usize - offset;
                 let (middle, end) = (start + left_width, start + merged_width);
-                if slots[start] != pair.left || slots[middle] != pair.right {
+                if slots[start] != left || slots[middle] != right {
                     continue;
                 }
                 let count = weights.at(place as usize);
                 self.applied += count;
                 // A part begins where a pretoken does.
-                let before = if start == 0 { BOUNDARY } else { slots[start - 1] };
+                let before = if start == 0 { S::BOUNDARY } else { slots[start - 1] };
                 let after = slots[end];
-                if before == merged {
+                if before == joined {
                     // The merge just before took `left` for its right neighbour; it is gone now.
                     self.overlapped += count;
                 }
-                if before != BOUNDARY {
-                    self.before.add(before, count);
+                if before != S::BOUNDARY {
+                    self.before.add(before.id(), count);
                 }
-                if after != BOUNDARY {
-                    self.after.add(after, count);
+                if after != S::BOUNDARY {
+                    self.after.add(after.id(), count);
                 }
-                slots[middle] = INSIDE;
-                slots[start] = merged;
-                slots[end - 1] = merged;
+                slots[middle] = S::INSIDE;
+                slots[start] = joined;
+                slots[end - 1] = joined;
                 if remember {
-                    self.merged.push(Merged { place, before, after });
+                    self.merged.push(Merged { place, before: before.id(), after: after.id() });
                 }
             }
         }
@@ -245,7 +247,7 @@ fn gained(
     workers: &mut [Worker],
     pair: &Pair,
     merged: TokenId,
-    text: &Text,
+    text: &Text<impl Symbol>,
     threshold: u64,
 ) -> Vec<Pair> {
     let total = &mut workers[0];
@@ -276,26 +278,30 @@ fn gained(
 }
 
 /// Where `merged` stands now, of `places`.
-fn merged_places(places: &[Place], merged: TokenId, text: &Text) -> impl Iterator<Item = Merged> {
+fn merged_places<S: Symbol>(
+    places: &[Place],
+    merged: TokenId,
+    text: &Text<S>,
+) -> impl Iterator<Item = Merged> {
     let (slots, width) = (text.slots(), text.widths()[merged as usize] as usize);
-    let mut last_end = 0;
+    let (mut last_end, joined) = (0, S::of(merged));
     places.iter().filter_map(move |&place| {
         let start = place as usize;
         // In `aaa`, a place may lie within the token that the place before it gave.
-        (slots[start] == merged && start >= last_end).then(|| {
+        (slots[start] == joined && start >= last_end).then(|| {
             last_end = start + width;
-            Merged { place, before: slots[start - 1], after: slots[last_end] }
+            Merged { place, before: slots[start - 1].id(), after: slots[last_end].id() }
         })
     })
 }
 
 /// Have what stands at `places` and beside them fetched from memory, all at once.
 #[inline]
-fn touch(slots: &[TokenId], places: &[Place], offset: usize, width: usize) {
+fn touch<S: Symbol>(slots: &[S], places: &[Place], offset: usize, width: usize) {
     let (mut touched, last) = (0, slots.len() - 1);
     for &place in places {
         let start = place as usize - offset;
-        touched ^= slots[start.saturating_sub(1)] ^ slots[(start + width).min(last)];
+        touched ^= slots[start.saturating_sub(1)].id() ^ slots[(start + width).min(last)].id();
     }
     black_box(touched);
 }

@@ -5,6 +5,7 @@ mod counts;
 mod merge;
 mod pairs;
 mod search;
+mod symbol;
 mod table;
 mod tally;
 mod text;
@@ -15,6 +16,7 @@ pub use counts::{Counting, PretokenCounts};
 use merge::Merger;
 use pairs::{Pair, Pairs};
 use search::Cells;
+use symbol::Symbol;
 use text::Text;
 use tie_break::Ranking;
 pub use tie_break::TieBreak;
@@ -83,18 +85,26 @@ pub fn train(
     if counts.is_empty() {
         return Err(Error::corpus("the corpus is empty: there is no text to train on"));
     }
-    let merges = threads::run(threads::count(threads), || {
-        let ranking = Ranking::new(options.tie_break, options.max_token_bytes, start);
-        let text = text(counts, start)?;
-        merge_all(text, ranking, wanted, options.min_frequency.max(1), watch)
+    let ranking = Ranking::new(options.tie_break, options.max_token_bytes, start);
+    let min_frequency = options.min_frequency.max(1);
+    let mut training = Training::new(ranking, wanted, min_frequency, watch);
+    threads::run(threads::count(threads), || {
+        if training.ranking.len() >= u16::TOKENS {
+            return training.merge(&mut text::<u32>(counts, start)?);
+        }
+        let mut text = text::<u16>(counts, start)?;
+        training.merge(&mut text)?;
+        if training.is_done() { Ok(()) } else { training.merge(&mut text.widened::<u32>()?) }
     })??;
+    let merges = training.merges;
     if merges.len() < wanted && !options.allow_fewer {
         return Err(too_few(merges.len(), options, start));
     }
     Ok(merges)
 }
 
-fn text(counts: &PretokenCounts, start: Option<&Tokenizer>) -> Result<Text> {
+/// The text of the pretokens, cut into the tokens that training starts from.
+fn text<S: Symbol>(counts: &PretokenCounts, start: Option<&Tokenizer>) -> Result<Text<S>> {
     let for_each = |visit: &mut dyn FnMut(&[u8], u64) -> Result<()>| counts.for_each(visit);
     match start {
         None => Text::new(
@@ -106,39 +116,67 @@ fn text(counts: &PretokenCounts, start: Option<&Tokenizer>) -> Result<Text> {
     }
 }
 
-fn merge_all(
-    mut text: Text,
-    mut ranking: Ranking,
+/// The merges found so far, and what it takes to go on.
+struct Training<'a> {
+    ranking: Ranking,
+    merger: Merger,
+    merges: Vec<TrainedMerge>,
     wanted: usize,
     min_frequency: u64,
-    watch: &Watch,
-) -> Result<Vec<TrainedMerge>> {
-    let mut merger = Merger::default();
-    let mut merges = Vec::with_capacity(wanted);
-    let mut cells = Cells::of(&text);
-    let mut threshold = cells.highest().unwrap_or(text.mass()).saturating_add(1);
-    while threshold > min_frequency && merges.len() < wanted {
-        threshold = (threshold / THRESHOLD_STEP).max(min_frequency);
-        if !merges.is_empty() {
+    watch: &'a Watch,
+    /// Where it is known, no pair that is left occurs more often, or as often.
+    threshold: Option<u64>,
+    done: bool,
+}
+
+impl<'a> Training<'a> {
+    fn new(ranking: Ranking, wanted: usize, min_frequency: u64, watch: &'a Watch) -> Self {
+        let (merger, merges) = (Merger::default(), Vec::with_capacity(wanted));
+        let (threshold, done) = (None, false);
+        Self { ranking, merger, merges, wanted, min_frequency, watch, threshold, done }
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Merge until all is done, or until there are as many tokens as the text has room for.
+    fn merge<S: Symbol>(&mut self, text: &mut Text<S>) -> Result<()> {
+        loop {
             text.compact();
-            cells = Cells::of(&text);
-        }
-        let found = search::frequent_pairs(&text, &cells, threshold);
-        let mut pairs = Pairs::new(found, threshold, &ranking);
-        while merges.len() < wanted {
-            let Some((pair, ties)) = pairs.pop(&ranking) else { break };
-            let Pair { left, right, count, .. } = pair;
-            if !ranking.may_join(left, right) {
-                continue;
+            let cells = Cells::of(text);
+            let above = self
+                .threshold
+                .unwrap_or_else(|| cells.highest().unwrap_or(text.mass()).saturating_add(1));
+            self.done = above <= self.min_frequency || self.merges.len() == self.wanted;
+            if self.done || self.ranking.len() == S::TOKENS {
+                return Ok(());
             }
-            let merged = ranking.join(left, right);
-            text.join(left, right);
-            let applied = merger.merge(&pair, merged, &mut text, &mut pairs, &ranking);
-            merges.push(TrainedMerge { left, right, count, applied, ties });
-            watch.advance(1)?;
+            let threshold = (above / THRESHOLD_STEP).max(self.min_frequency);
+            let found = search::frequent_pairs(text, &cells, threshold);
+            let pairs = Pairs::new(found, threshold, &self.ranking);
+            self.threshold = Some(self.merge_above(pairs, text)?);
         }
     }
-    Ok(merges)
+
+    /// Merge the pairs at and above a threshold; returns a count above all that are left.
+    fn merge_above<S: Symbol>(&mut self, mut pairs: Pairs, text: &mut Text<S>) -> Result<u64> {
+        while let Some((pair, ties)) = pairs.pop(&self.ranking) {
+            let Pair { left, right, count, .. } = pair;
+            if self.merges.len() == self.wanted || self.ranking.len() == S::TOKENS {
+                return Ok(count + 1);
+            }
+            if !self.ranking.may_join(left, right) {
+                continue;
+            }
+            let merged = self.ranking.join(left, right);
+            text.join(left, right);
+            let applied = self.merger.merge(&pair, merged, text, &mut pairs, &self.ranking);
+            self.merges.push(TrainedMerge { left, right, count, applied, ties });
+            self.watch.advance(1)?;
+        }
+        Ok(pairs.threshold())
+    }
 }
 
 fn wanted_merges(options: &TrainOptions, start: Option<&Tokenizer>) -> Result<usize> {

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use super::{
     pairs::{Pair, cell, key},
+    symbol::Symbol,
     tally::{NO_LIST, Tally},
     text::{Place, Text},
 };
@@ -33,7 +34,7 @@ const PLACES_PER_SHARE: usize = if cfg!(test) { 8 } else { 1 << 15 };
 pub(super) struct Cells(Vec<u32>);
 
 impl Cells {
-    pub(super) fn of(text: &Text) -> Self {
+    pub(super) fn of(text: &Text<impl Symbol>) -> Self {
         let add = |range| {
             let mut counts = vec![0u32; 1 << CELL_BITS];
             text.for_each_pair(range, |_, left, right, count| {
@@ -62,7 +63,7 @@ impl Cells {
 }
 
 /// Every pair of `text` whose count is at least `threshold`, with its places.
-pub(super) fn frequent_pairs(text: &Text, cells: &Cells, threshold: u64) -> Vec<Pair> {
+pub(super) fn frequent_pairs(text: &Text<impl Symbol>, cells: &Cells, threshold: u64) -> Vec<Pair> {
     let full = cells.reach(threshold);
     let full_cells = full.iter().filter(|&&full| full).count();
     let mut pairs = if full_cells <= FEW_CELLS {
@@ -77,7 +78,7 @@ pub(super) fn frequent_pairs(text: &Text, cells: &Cells, threshold: u64) -> Vec<
 }
 
 /// The pairs of the cells that are full, each worker by itself.
-fn count_at_once(text: &Text, full: &[bool]) -> Vec<Pair> {
+fn count_at_once(text: &Text<impl Symbol>, full: &[bool]) -> Vec<Pair> {
     let count = |range: Range<usize>| {
         let (mut tally, mut pairs) = (Tally::default(), Vec::<Pair>::new());
         text.for_each_pair(range, |place, left, right, count| {
@@ -128,7 +129,7 @@ impl Dealer {
         Self { range, shares: vec![Vec::new(); SHARES] }
     }
 
-    fn deal(&mut self, text: &Text, full: Option<&[bool]>, round: usize, bits: u32) {
+    fn deal(&mut self, text: &Text<impl Symbol>, full: Option<&[bool]>, round: usize, bits: u32) {
         self.shares.iter_mut().for_each(Vec::clear);
         text.for_each_pair(self.range.clone(), |place, left, right, _| {
             let share = cell(left, right, bits);
@@ -141,7 +142,7 @@ impl Dealer {
     }
 }
 
-fn count_by_shares(text: &Text, full: Option<&[bool]>, threshold: u64) -> Vec<Pair> {
+fn count_by_shares(text: &Text<impl Symbol>, full: Option<&[bool]>, threshold: u64) -> Vec<Pair> {
     let rounds = (text.len() / (SHARES * PLACES_PER_SHARE)).max(1).next_power_of_two();
     let bits = rounds.ilog2() + SHARES.ilog2();
     let mut dealers: Vec<Dealer> = text.ranges().into_iter().map(Dealer::new).collect();
@@ -175,7 +176,7 @@ impl Counter {
     /// Add the pairs of one share that occur often enough; its parts follow each other in the text.
     fn count<'a>(
         &mut self,
-        text: &Text,
+        text: &Text<impl Symbol>,
         parts: impl Iterator<Item = &'a Vec<Dealt>> + Clone,
         threshold: u64,
     ) {

@@ -11,17 +11,11 @@ use std::{collections::BTreeMap, ops::Range};
 
 use rayon::prelude::*;
 
-use super::table::Table;
+use super::{symbol::Symbol, table::Table};
 use crate::{
     error::{Error, Result},
-    vocabulary::{MAX_TOKENS, TokenId},
+    vocabulary::TokenId,
 };
-
-/// Stands between two pretokens.
-pub(super) const BOUNDARY: TokenId = TokenId::MAX;
-
-/// Stands where a token began that has been merged into the one before it.
-pub(super) const INSIDE: TokenId = TokenId::MAX - 1;
 
 /// An index into the text. Four bytes, since most of the memory of training is places.
 pub(super) type Place = u32;
@@ -29,14 +23,15 @@ pub(super) type Place = u32;
 /// A worker scans at least this many slots, so that its tables are no larger than its text.
 const SLOTS_PER_WORKER: usize = if cfg!(test) { 16 } else { 1 << 21 };
 
-pub(super) struct Text {
-    symbols: Table<TokenId>,
+pub(super) struct Text<S> {
+    symbols: Table<S>,
     /// The slots in use; the table may be longer.
     len: usize,
     /// Where the pretokens of each count begin; the counts fall from one to the next.
     runs: Vec<Run>,
     /// By token: how many slots it takes.
     widths: Vec<Place>,
+    compact: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -45,7 +40,7 @@ struct Run {
     count: u64,
 }
 
-impl Text {
+impl<S: Symbol> Text<S> {
     /// The text of the pretokens that `for_each` visits, each with its count; it is called twice.
     ///
     /// `tokenize` appends the tokens that a pretoken begins with, all of them below `tokens`.
@@ -75,7 +70,7 @@ impl Text {
         }
 
         let mut text = Table::new(len)?;
-        text.fill(BOUNDARY);
+        text[0] = S::BOUNDARY;
         let (mut runs, mut start) = (Vec::new(), 1);
         for (count, slots) in slots.iter_mut() {
             if *slots > 0 {
@@ -89,12 +84,15 @@ impl Text {
             tokenize(pretoken, &mut symbols);
             if symbols.len() > 1 {
                 let next = next.of(count);
-                text[*next..*next + symbols.len()].copy_from_slice(&symbols);
-                *next += symbols.len() + 1;
+                let symbols = symbols.iter().map(|&id| S::of(id)).chain([S::BOUNDARY]);
+                for (slot, symbol) in text[*next..].iter_mut().zip(symbols) {
+                    *slot = symbol;
+                    *next += 1;
+                }
             }
             Ok(())
         })?;
-        Ok(Self { symbols: text, len, runs, widths: vec![1; tokens] })
+        Ok(Self { symbols: text, len, runs, widths: vec![1; tokens], compact: true })
     }
 
     /// The number of slots, boundaries included.
@@ -103,7 +101,7 @@ impl Text {
     }
 
     /// What stands in each slot.
-    pub(super) fn slots(&self) -> &[TokenId] {
+    pub(super) fn slots(&self) -> &[S] {
         &self.symbols[..self.len]
     }
 
@@ -114,6 +112,7 @@ impl Text {
 
     /// Make room in the tables for the token that `left` and `right` become.
     pub(super) fn join(&mut self, left: TokenId, right: TokenId) {
+        self.compact = false;
         self.widths.push(self.widths[left as usize] + self.widths[right as usize]);
     }
 
@@ -140,9 +139,8 @@ impl Text {
         for (range, count) in self.runs_in(range) {
             let start = range.start;
             for (at, pair) in self.slots()[range].windows(2).enumerate() {
-                // Neither is a boundary, which has all bits.
-                if ((pair[0] | pair[1]) as usize) < MAX_TOKENS {
-                    visit((start + at) as Place, pair[0], pair[1], count);
+                if pair[0] != S::BOUNDARY && pair[1] != S::BOUNDARY {
+                    visit((start + at) as Place, pair[0].id(), pair[1].id(), count);
                 }
             }
         }
@@ -177,14 +175,11 @@ impl Text {
     /// Where the pretoken that holds `place`, or the one before it, has ended and the next begins.
     pub(super) fn pretoken_end(&self, place: usize) -> usize {
         let rest = self.slots().get(place..).unwrap_or_default();
-        rest.iter().position(|&symbol| symbol == BOUNDARY).map_or(self.len, |n| place + n + 1)
+        rest.iter().position(|&symbol| symbol == S::BOUNDARY).map_or(self.len, |n| place + n + 1)
     }
 
     /// The slots in parts that end at `ends`, to be changed independently of each other.
-    pub(super) fn parts_mut(
-        &mut self,
-        ends: &[usize],
-    ) -> (Vec<&mut [TokenId]>, Weights<'_>, &[Place]) {
+    pub(super) fn parts_mut(&mut self, ends: &[usize]) -> (Vec<&mut [S]>, Weights<'_>, &[Place]) {
         let mut rest = &mut self.symbols[..self.len];
         let (mut parts, mut start) = (Vec::with_capacity(ends.len()), 0);
         for &end in ends {
@@ -195,8 +190,25 @@ impl Text {
         (parts, Weights { runs: &self.runs, run: 0 }, &self.widths)
     }
 
+    /// The same text, with room for more ids.
+    pub(super) fn widened<W: Symbol>(self) -> Result<Text<W>> {
+        let Self { len, runs, widths, compact, .. } = self;
+        let mut symbols = Table::new(len)?;
+        for (wide, &symbol) in symbols.iter_mut().zip(&*self.symbols) {
+            *wide = match symbol {
+                _ if symbol == S::BOUNDARY => W::BOUNDARY,
+                _ if symbol == S::INSIDE => W::INSIDE,
+                _ => W::of(symbol.id()),
+            };
+        }
+        Ok(Text { symbols, len, runs, widths, compact })
+    }
+
     /// Make every token one slot wide, and leave out pretokens that are a single token.
     pub(super) fn compact(&mut self) {
+        if self.compact {
+            return;
+        }
         let ranges = self.ranges();
         let ends: Vec<usize> = ranges.iter().map(|range| range.end).collect();
         let (parts, weights, widths) = self.parts_mut(&ends);
@@ -222,6 +234,7 @@ impl Text {
         self.len = len;
         self.runs = runs;
         self.widths.fill(1);
+        self.compact = true;
     }
 }
 
@@ -262,8 +275,8 @@ struct Compacted {
 }
 
 /// Compact the pretokens of `part`, which stands at `base` of the text, from `start` on.
-fn compact_part(
-    part: &mut [TokenId],
+fn compact_part<S: Symbol>(
+    part: &mut [S],
     base: usize,
     start: usize,
     runs: &[Run],
@@ -280,17 +293,17 @@ fn compact_part(
         let start_of_run = compacted.len;
         while at < end - base {
             let start_of_pretoken = compacted.len;
-            while part[at] != BOUNDARY {
+            while part[at] != S::BOUNDARY {
                 let token = part[at];
                 part[compacted.len] = token;
                 compacted.len += 1;
-                at += widths[token as usize] as usize;
+                at += widths[token.id() as usize] as usize;
             }
             at += 1;
             if compacted.len == start_of_pretoken + 1 {
                 compacted.len = start_of_pretoken;
             } else {
-                part[compacted.len] = BOUNDARY;
+                part[compacted.len] = S::BOUNDARY;
                 compacted.len += 1;
             }
         }

@@ -92,6 +92,11 @@ impl Ranking {
         Self { rule, max_token_bytes, tokens, places, taken }
     }
 
+    /// How many tokens there are.
+    pub(super) fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
     /// Whether the token that `left` and `right` become is one that may be.
     pub(super) fn may_join(&self, left: TokenId, right: TokenId) -> bool {
         let [left, right] = [left, right].map(|id| &*self.tokens[id as usize]);
