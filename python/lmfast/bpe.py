@@ -11,9 +11,9 @@ from lmfast.tokenizer import (
     Progress,
     StrPath,
     Tokenizer,
-    TrainingRecord,
     pretokenizer_argument,
 )
+from lmfast.trace import TrainingRecord
 
 TieBreak: TypeAlias = Literal["lexicographic", "huggingface", "smallest_id"]
 
@@ -79,6 +79,7 @@ def train_bpe(
         vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, on_merges
     )
     record = TrainingRecord(
+        core=core,
         text_bytes=counts.text_bytes,
         counts=[count for count, _ in merges],
         applied=[applied for _, applied in merges],

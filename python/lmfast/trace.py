@@ -1,0 +1,127 @@
+"""What training counted, merge by merge."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lmfast._lmfast import Tokenizer as _Core
+from lmfast.errors import ConfigError
+from lmfast.files import write_whole
+from lmfast.token_text import escaped
+from lmfast.trace_arrow import arrow_file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedMerge:
+    """One merge of a training, and the corpus after it."""
+
+    rank: int
+    id: int
+    """The new token."""
+    left: int
+    right: int
+    left_bytes: bytes
+    right_bytes: bytes
+    token: bytes
+    count: int
+    """How often the pair occurred when it merged, overlaps included."""
+    applied: int
+    """How often it merged: less than ``count`` where places overlap (``aaa``)."""
+    vocab_size: int
+    """Tokens after this merge, special tokens included."""
+    tokens: int
+    """Tokens that the corpus comes to after this merge."""
+    bytes_per_token: float
+    """Bytes of the corpus for each of them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row for JSON, bytes as ``lmfast.token_text.escaped`` writes them."""
+        row = {name: getattr(self, name) for name in TracedMerge.__slots__}
+        return {name: escaped(x) if isinstance(x, bytes) else x for name, x in row.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingRecord:
+    """What training counted."""
+
+    text_bytes: int
+    """Bytes of the corpus, the text of special tokens left out."""
+    counts: list[int]
+    """How often the pair of each merge occurred, overlaps included, in rank order."""
+    applied: list[int]
+    """How often each merge then applied: less than its count where places overlap (``aaa``)."""
+    core: _Core = field(repr=False, compare=False)
+    """The vocabulary that came of it."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the corpus comes to: a merge that applies puts one in the place of two."""
+        return self.text_bytes - sum(self.applied)
+
+    def bytes_per_token(self, merges: int) -> float:
+        """Bytes per token on the corpus with the first ``merges`` merges alone.
+
+        The merges of a smaller vocabulary are the first ones of a larger, so one training tells of
+        every size.
+        """
+        return self.text_bytes / (self.text_bytes - sum(self.applied[:merges]))
+
+    def truncated_to(self, core: _Core) -> "TrainingRecord":
+        """The record of a training that had stopped at ``core``, which has fewer merges."""
+        merges = len(core.merges())
+        return TrainingRecord(
+            text_bytes=self.text_bytes,
+            counts=self.counts[:merges],
+            applied=self.applied[:merges],
+            core=core,
+        )
+
+    def trace(self) -> Iterator[TracedMerge]:
+        """The merges in the order in which they were found, made one by one."""
+        merges = self.core.merges()
+        bytes_of = {token_id: token for token, token_id in self.core.tokens()}
+        vocab_size = len(bytes_of) + len(self.core.special_tokens) - len(merges)
+        tokens = self.text_bytes
+        for merge, count, applied in zip(merges, self.counts, self.applied, strict=True):
+            left, right, merged, rank = merge
+            vocab_size += 1
+            tokens -= applied
+            yield TracedMerge(
+                rank=rank,
+                id=merged,
+                left=left,
+                right=right,
+                left_bytes=bytes_of[left],
+                right_bytes=bytes_of[right],
+                token=bytes_of[merged],
+                count=count,
+                applied=applied,
+                vocab_size=vocab_size,
+                tokens=tokens,
+                bytes_per_token=self.text_bytes / tokens,
+            )
+
+    def write_trace(self, path: str | Path) -> None:
+        r"""Write the trace, a merge a row, whole or not at all.
+
+        The suffix says how. ``.jsonl``: a JSON object a line, the bytes of tokens as text in which
+        printable characters stand for themselves, a backslash for two and any other byte is
+        ``\xNN``; ``lmfast.token_text.unescaped`` reads it back. ``.arrow`` (an Arrow IPC file) and
+        ``.parquet``: the same columns, the bytes of tokens as binary.
+
+        Raises:
+            ConfigError: The suffix is none of these.
+            FileError: The file cannot be written.
+            MissingDependencyError: pyarrow is not installed, for the last two.
+        """
+        path = Path(path)
+        if path.suffix == ".jsonl":
+            lines = (json.dumps(row.to_dict(), ensure_ascii=False) for row in self.trace())
+            write_whole(path, "".join(f"{line}\n" for line in lines).encode())
+        elif path.suffix in (".arrow", ".parquet"):
+            write_whole(path, arrow_file(path.suffix, list(self.trace())))
+        else:
+            msg = f"cannot write the trace {path}: its name must end in .jsonl, .arrow or .parquet"
+            raise ConfigError(msg)
