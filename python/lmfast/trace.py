@@ -10,7 +10,7 @@ from lmfast._lmfast import Tokenizer as _Core
 from lmfast.errors import ConfigError
 from lmfast.files import write_whole
 from lmfast.token_text import escaped
-from lmfast.trace_arrow import arrow_file
+from lmfast.trace_arrow import arrow_file, need_pyarrow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,11 +117,24 @@ class TrainingRecord:
             MissingDependencyError: pyarrow is not installed, for the last two.
         """
         path = Path(path)
+        check_trace_path(path)
         if path.suffix == ".jsonl":
             lines = (json.dumps(row.to_dict(), ensure_ascii=False) for row in self.trace())
-            write_whole(path, "".join(f"{line}\n" for line in lines).encode())
-        elif path.suffix in (".arrow", ".parquet"):
-            write_whole(path, arrow_file(path.suffix, list(self.trace())))
+            content = "".join(f"{line}\n" for line in lines).encode()
         else:
-            msg = f"cannot write the trace {path}: its name must end in .jsonl, .arrow or .parquet"
-            raise ConfigError(msg)
+            content = arrow_file(path.suffix, list(self.trace()))
+        write_whole(path, content)
+
+
+def check_trace_path(path: Path) -> None:
+    """Refuse what ``write_trace`` would refuse, before there is anything to write.
+
+    Raises:
+        ConfigError: The suffix says no format.
+        MissingDependencyError: The format needs pyarrow, which is not installed.
+    """
+    if path.suffix not in (".jsonl", ".arrow", ".parquet"):
+        msg = f"cannot write the trace {path}: its name must end in .jsonl, .arrow or .parquet"
+        raise ConfigError(msg)
+    if path.suffix != ".jsonl":
+        need_pyarrow(path.suffix)

@@ -13,18 +13,29 @@ if TYPE_CHECKING:
     from lmfast.trace import TracedMerge
 
 
+def need_pyarrow(suffix: str) -> None:
+    """Fail where pyarrow is not there.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        msg = f"a trace in {suffix} needs pyarrow: pip install 'lmfast[arrow]'"
+        raise MissingDependencyError(msg) from error
+
+
 def arrow_file(suffix: str, rows: Sequence[TracedMerge]) -> bytes:
     """The content of an Arrow IPC file (``.arrow``) or of a Parquet file (``.parquet``).
 
     Raises:
         MissingDependencyError: pyarrow is not installed.
     """
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError as error:
-        msg = f"a trace in {suffix} needs pyarrow: pip install 'lmfast[arrow]'"
-        raise MissingDependencyError(msg) from error
+    need_pyarrow(suffix)
+    import pyarrow as pa
+    from pyarrow import parquet
+
     from lmfast.trace import TracedMerge
 
     kinds = {"int": pa.int64(), "bytes": pa.binary(), "float": pa.float64()}

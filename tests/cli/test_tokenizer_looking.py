@@ -34,3 +34,18 @@ def test_steps_are_drawn_and_told(lmfast, trained):
     tokenizer = library.Tokenizer.load(trained)
     assert told["ids"] == tokenizer.encode_ordinary("the [cat]")
     assert told == tokenizer.steps("the [cat]").to_dict()
+
+
+def test_a_training_leaves_its_trace(lmfast, corpus, tmp_path):
+    trace = tmp_path / "merges.jsonl"
+    out = str(tmp_path / "tokenizer.json")
+    arguments = ("tokenizer", "train", str(corpus), "--vocab-size", "300", "--out", out)
+    code, _, stderr = lmfast(*arguments, "--trace", str(trace))
+    assert code == 0, stderr
+    rows = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert len(rows) == 300 - 257
+    assert rows[-1]["vocab_size"] == 300
+    assert f"{rows[-1]['bytes_per_token']:.2f} bytes per token" in stderr
+    code, _, stderr = lmfast(*arguments, "--trace", str(tmp_path / "merges.txt"))
+    assert code == 2
+    assert "must end in .jsonl" in stderr
