@@ -49,3 +49,52 @@ def test_a_training_leaves_its_trace(lmfast, corpus, tmp_path):
     code, _, stderr = lmfast(*arguments, "--trace", str(tmp_path / "merges.txt"))
     assert code == 2
     assert "must end in .jsonl" in stderr
+
+
+def test_a_sweep_feeds_the_account(lmfast, corpus, tmp_path):
+    other, sweep = tmp_path / "other.txt", tmp_path / "sweep.json"
+    other.write_text("a cat with a mat")
+    arguments = ("tokenizer", "sweep", str(corpus), "--eval", f"other={other}")
+    arguments = (*arguments, "--vocab-sizes", "300,260,280")
+    code, stdout, stderr = lmfast(*arguments, "--json", "--out", str(tmp_path / "largest.json"))
+    assert code == 0, stderr
+    sweep.write_text(stdout)
+    rows = json.loads(stdout)["rows"]
+    assert [row["vocab_size"] for row in rows] == [260, 280, 300]
+    largest = library.Tokenizer.load(tmp_path / "largest.json")
+    for row in rows:
+        ids = largest.truncated_to(row["vocab_size"]).encode("a cat with a mat")
+        assert row["evaluated"] == {"other": 16 / len(ids)}
+    code, stdout, _ = lmfast("account", "vocab", str(sweep), "--model", "gpt2-small", "--json")
+    assert code == 0
+    told = [row["bytes_per_token"] for row in json.loads(stdout)["rows"]]
+    assert told == [row["bytes_per_token"] for row in rows]
+    code, stdout, _ = lmfast(*arguments)
+    assert code == 0
+    assert "other" in stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--vocab-sizes", "300,many"], "with commas between"),
+        (["--vocab-sizes", "200,300"], "257 to 300"),
+        (["--vocab-sizes", "300", "--eval", "other"], "must be NAME=PATH"),
+        (["--vocab-sizes", "300", "--eval", "other=none"], "no such file"),
+        (["--vocab-sizes", "300,90000"], "cannot fill"),
+    ],
+)
+def test_what_cannot_be_swept_is_one_line(lmfast, corpus, arguments, message):
+    code, stdout, stderr = lmfast("tokenizer", "sweep", str(corpus), *arguments)
+    assert (code, stdout, stderr.count("\n")) == (2, "", 1)
+    assert message in stderr
+
+
+def test_sizes_beyond_the_corpus_may_be_left_out(lmfast, corpus, tmp_path):
+    picture = tmp_path / "sweep.svg"
+    pytest.importorskip("matplotlib")
+    arguments = ("tokenizer", "sweep", str(corpus), "--vocab-sizes", "300,90000", "--json")
+    code, stdout, _ = lmfast(*arguments, "--allow-fewer", "--plot", str(picture))
+    assert code == 0
+    assert [row["vocab_size"] for row in json.loads(stdout)["rows"]] == [300]
+    assert "svg" in picture.read_text()

@@ -2,7 +2,7 @@
 
 import typer
 
-from lmfast.cli.tokenizer import decode, encode, inspect, steps, train
+from lmfast.cli.tokenizer import decode, encode, inspect, steps, sweep, train
 
 tokenizer_app = typer.Typer(
     name="tokenizer",
@@ -14,3 +14,4 @@ tokenizer_app.command("encode")(encode.encode)
 tokenizer_app.command("decode")(decode.decode)
 tokenizer_app.command("inspect")(inspect.inspect)
 tokenizer_app.command("steps")(steps.steps)
+tokenizer_app.command("sweep")(sweep.sweep)
