@@ -56,8 +56,20 @@ def count_usage(
             on_bytes(text_bytes)
 
     files = expand_sources(sources)
-    for_each_text(files, tokenizer.pattern, list(tokenizer.special_tokens), count)
+    for_each_text(files, pattern_to_cut_by([tokenizer]), list(tokenizer.special_tokens), count)
     return Usage(text_bytes=text_bytes, counts=counts)
+
+
+def pattern_to_cut_by(tokenizers: Sequence[Tokenizer]) -> str | None:
+    """A pretokenizer whose safe cuts are safe for all of ``tokenizers``, for ``for_each_text``.
+
+    The named schemes share their safe cuts. A regular expression has none, and no pretokenizer
+    neither: documents then stay whole.
+    """
+    for one in tokenizers:
+        if one.pretokenizer == one.pattern:
+            return one.pattern
+    return tokenizers[0].pattern
 
 
 def merges_applied(tokenizer: Tokenizer, usage: Usage) -> NDArray[np.int64]:

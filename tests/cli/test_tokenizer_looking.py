@@ -98,3 +98,25 @@ def test_sizes_beyond_the_corpus_may_be_left_out(lmfast, corpus, tmp_path):
     assert code == 0
     assert [row["vocab_size"] for row in json.loads(stdout)["rows"]] == [300]
     assert "svg" in picture.read_text()
+
+
+def test_a_report_is_told_in_tables_and_json(lmfast, trained, corpus, tmp_path):
+    other = tmp_path / "other.tiktoken"
+    library.Tokenizer.from_ranks({bytes([b]): b for b in range(256)}, "gpt2").save(
+        other, "tiktoken"
+    )
+    arguments = ("tokenizer", "report", trained, str(corpus), "--against", f"{other}=gpt2")
+    code, stdout, stderr = lmfast(*arguments, "--json")
+    assert code == 0, stderr
+    made = json.loads(stdout)
+    ours, bytes_alone = made["tokenizers"]
+    assert (ours["name"], bytes_alone["name"]) == (trained, str(other))
+    assert bytes_alone["bytes_per_token"] == 1
+    assert made["text"]["documents"] == 80
+    code, stdout, _ = lmfast(*arguments)
+    assert code == 0
+    assert f"{ours['tokens']:,}" in stdout
+    assert made["verdict"][-1] in stdout
+    code, _, stderr = lmfast("tokenizer", "report", trained, str(corpus), "--against", str(other))
+    assert code == 2
+    assert "pretokenizer" in stderr

@@ -2,7 +2,7 @@
 
 import typer
 
-from lmfast.cli.tokenizer import decode, encode, inspect, steps, sweep, train
+from lmfast.cli.tokenizer import decode, encode, inspect, report, steps, sweep, train
 
 tokenizer_app = typer.Typer(
     name="tokenizer",
@@ -13,5 +13,6 @@ tokenizer_app.command("train")(train.train)
 tokenizer_app.command("encode")(encode.encode)
 tokenizer_app.command("decode")(decode.decode)
 tokenizer_app.command("inspect")(inspect.inspect)
+tokenizer_app.command("report")(report.report)
 tokenizer_app.command("steps")(steps.steps)
 tokenizer_app.command("sweep")(sweep.sweep)
