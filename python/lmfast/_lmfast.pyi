@@ -97,6 +97,17 @@ class PretokenCounts:
         allow_fewer: bool,
         on_progress: _Progress,
     ) -> tuple[Tokenizer, list[tuple[int, int]]]: ...
+    def extend(
+        self,
+        tokenizer: Tokenizer,
+        vocab_size: int,
+        tie_break: str,
+        min_frequency: int,
+        max_token_bytes: int | None,
+        allow_fewer: bool,
+        threads: int | None,
+        on_progress: _Progress,
+    ) -> tuple[Tokenizer, list[tuple[int, int]], int]: ...
 
 def for_each_text(
     files: Sequence[_Path],

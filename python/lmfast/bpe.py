@@ -67,14 +67,7 @@ def train_bpe(
         ConfigError: There is no such tie-break, or a number is out of range.
         InputTypeError: An argument has the wrong type.
     """
-    counts = PretokenCounts(pretokenizer_argument(pretokenizer), special_tokens)
-    if isinstance(sources, str | PathLike):
-        sources = [sources]
-    if isinstance(sources, Sequence):
-        counts.add_files(expand_sources(sources), threads, on_bytes)
-    else:
-        for batch in _batches(sources):
-            counts.add_texts(batch, threads)
+    counts = counted(sources, pretokenizer, special_tokens, threads, on_bytes)
     core, merges = counts.train(
         vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, on_merges
     )
@@ -83,8 +76,28 @@ def train_bpe(
         text_bytes=counts.text_bytes,
         counts=[count for count, _ in merges],
         applied=[applied for _, applied in merges],
+        start_tokens=counts.text_bytes,
     )
     return Tokenizer(core, record)
+
+
+def counted(
+    sources: StrPath | Iterable[str] | Sequence[StrPath],
+    pretokenizer: str | None,
+    special_tokens: Iterable[str],
+    threads: int | None,
+    on_bytes: Progress | None,
+) -> PretokenCounts:
+    """The pretokens of ``sources``; all is as for ``train_bpe``."""
+    counts = PretokenCounts(pretokenizer_argument(pretokenizer), special_tokens)
+    if isinstance(sources, str | PathLike):
+        sources = [sources]
+    if isinstance(sources, Sequence):
+        counts.add_files(expand_sources(sources), threads, on_bytes)
+    else:
+        for batch in _batches(sources):
+            counts.add_texts(batch, threads)
+    return counts
 
 
 def _batches(texts: object) -> Iterator[list[str]]:

@@ -21,7 +21,8 @@ class SweepRow:
     vocab_size: int
     """Tokens, special ones included."""
     bytes_per_token: float | None
-    """On the corpus that the vocabulary was trained on; None where there is no record of it."""
+    """On the corpus that the vocabulary was trained on; None where there is no record of it, as
+    for the sizes below that of a vocabulary which was extended."""
     evaluated: dict[str, float]
     """Bytes per token on each other corpus."""
 
@@ -91,17 +92,18 @@ def sweep_sizes(
         if usage.text_bytes == 0:
             msg = f"the corpus {name} is empty: there is no text to evaluate on"
             raise CorpusError(msg)
-        curves[name] = _curve(usage.text_bytes, merges_applied(tokenizer, usage))
+        curves[name] = _curve(usage.text_bytes, usage.text_bytes, merges_applied(tokenizer, usage))
         evaluated_bytes[name] = usage.text_bytes
     record = tokenizer.training
-    trained = None
+    trained: dict[int, float] = {}
     if record is not None:
-        trained = _curve(record.text_bytes, np.array(record.applied, dtype=np.int64))
+        curve = _curve(record.text_bytes, record.start_tokens, np.array(record.applied, np.int64))
+        trained = dict(zip(range(tokenizer.n_vocab, 0, -1), reversed(curve.tolist()), strict=False))
     without_merges = 256 + len(tokenizer.special_tokens)
     rows = [
         SweepRow(
             vocab_size=size,
-            bytes_per_token=None if trained is None else float(trained[size - without_merges]),
+            bytes_per_token=trained.get(size),
             evaluated={name: float(y[size - without_merges]) for name, y in curves.items()},
         )
         for size in sizes
@@ -114,8 +116,8 @@ def sweep_sizes(
     )
 
 
-def _curve(text_bytes: int, applied: NDArray[np.int64]) -> NDArray[np.float64]:
+def _curve(text_bytes: int, start_tokens: int, applied: NDArray[np.int64]) -> NDArray[np.float64]:
     """Bytes per token with the first 0, 1, ... merges."""
-    tokens = text_bytes - np.concatenate([[0], np.cumsum(applied)])
+    tokens = start_tokens - np.concatenate([[0], np.cumsum(applied)])
     curve: NDArray[np.float64] = text_bytes / tokens
     return curve

@@ -52,38 +52,52 @@ class TrainingRecord:
     """How often the pair of each merge occurred, overlaps included, in rank order."""
     applied: list[int]
     """How often each merge then applied: less than its count where places overlap (``aaa``)."""
+    start_tokens: int
+    """Tokens of the corpus before the first of these merges: its bytes, or what the vocabulary
+    that was extended made of it."""
     core: _Core = field(repr=False, compare=False)
     """The vocabulary that came of it."""
 
     @property
     def tokens(self) -> int:
         """Tokens that the corpus comes to: a merge that applies puts one in the place of two."""
-        return self.text_bytes - sum(self.applied)
+        return self.start_tokens - sum(self.applied)
+
+    @property
+    def first_rank(self) -> int:
+        """The rank of the first of these merges: 0, or how many the extended vocabulary had."""
+        return len(self.core.merges()) - len(self.counts)
 
     def bytes_per_token(self, merges: int) -> float:
-        """Bytes per token on the corpus with the first ``merges`` merges alone.
+        """Bytes per token on the corpus with the first ``merges`` of these merges alone.
 
         The merges of a smaller vocabulary are the first ones of a larger, so one training tells of
         every size.
         """
-        return self.text_bytes / (self.text_bytes - sum(self.applied[:merges]))
+        return self.text_bytes / (self.start_tokens - sum(self.applied[:merges]))
 
-    def truncated_to(self, core: _Core) -> "TrainingRecord":
-        """The record of a training that had stopped at ``core``, which has fewer merges."""
-        merges = len(core.merges())
+    def truncated_to(self, core: _Core) -> "TrainingRecord | None":
+        """The record of a training that had stopped at ``core``, which has fewer merges.
+
+        None where ``core`` ends before the first of these merges.
+        """
+        merges = len(core.merges()) - self.first_rank
+        if merges < 0:
+            return None
         return TrainingRecord(
             text_bytes=self.text_bytes,
             counts=self.counts[:merges],
             applied=self.applied[:merges],
+            start_tokens=self.start_tokens,
             core=core,
         )
 
     def trace(self) -> Iterator[TracedMerge]:
         """The merges in the order in which they were found, made one by one."""
-        merges = self.core.merges()
+        merges = self.core.merges()[self.first_rank :]
         bytes_of = {token_id: token for token, token_id in self.core.tokens()}
         vocab_size = len(bytes_of) + len(self.core.special_tokens) - len(merges)
-        tokens = self.text_bytes
+        tokens = self.start_tokens
         for merge, count, applied in zip(merges, self.counts, self.applied, strict=True):
             left, right, merged, rank = merge
             vocab_size += 1

@@ -120,3 +120,27 @@ def test_a_report_is_told_in_tables_and_json(lmfast, trained, corpus, tmp_path):
     code, _, stderr = lmfast("tokenizer", "report", trained, str(corpus), "--against", str(other))
     assert code == 2
     assert "pretokenizer" in stderr
+
+
+def test_a_vocabulary_goes_on_with_other_text(lmfast, trained, tmp_path):
+    other, out, trace = tmp_path / "dogs.txt", tmp_path / "new.json", tmp_path / "merges.jsonl"
+    other.write_text("a dog digs, another dog dug; dogs do " * 20)
+    arguments = ("tokenizer", "extend", trained, str(other), "--out", str(out))
+    code, stdout, stderr = lmfast(
+        *arguments, "--vocab-size", "310", "--trace", str(trace), "--json"
+    )
+    assert code == 0, stderr
+    told = json.loads(stdout)
+    old, new = library.Tokenizer.load(trained), library.Tokenizer.load(out)
+    text = other.read_text()
+    assert new.special_tokens == old.special_tokens
+    assert (told["vocab_size"], told["new_tokens"], new.n_vocab) == (310, 10, 310)
+    assert told["bytes_per_token_before"] == len(text) / len(old.encode(text))
+    assert told["bytes_per_token"] == len(text) / len(new.encode(text))
+    assert [json.loads(line)["id"] for line in trace.open()] == list(range(300, 310))
+    code, _, stderr = lmfast(*arguments, "--vocab-size", "310")
+    assert code == 0
+    assert "300 tokens and 10 new ones" in stderr
+    code, _, stderr = lmfast(*arguments, "--vocab-size", "299")
+    assert code == 2
+    assert "at least" in stderr

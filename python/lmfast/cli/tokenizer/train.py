@@ -10,7 +10,12 @@ import typer
 
 from lmfast.bpe import TieBreak, train_bpe
 from lmfast.cli.options import JsonOption
-from lmfast.cli.tokenizer.options import PretokenizerOption, SpecialOption, ThreadsOption
+from lmfast.cli.tokenizer.options import (
+    PretokenizerOption,
+    SpecialOption,
+    ThreadsOption,
+    TraceOption,
+)
 from lmfast.progress import bytes_bar, count_bar, plain_bytes
 from lmfast.tokenizer import END_OF_TEXT
 from lmfast.trace import check_trace_path
@@ -41,10 +46,7 @@ def train(
     allow_fewer: Annotated[
         bool, typer.Option("--allow-fewer", help="Take fewer tokens if the corpus gives no more.")
     ] = False,
-    trace: Annotated[
-        Path | None,
-        typer.Option("--trace", help="Also write every merge, to a .jsonl, .arrow or .parquet."),
-    ] = None,
+    trace: TraceOption = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:

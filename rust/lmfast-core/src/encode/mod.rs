@@ -5,7 +5,7 @@ mod cache;
 mod decode;
 mod merge;
 mod pairs;
-mod truncate;
+mod resize;
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! The first merges of a vocabulary alone.
+//! A tokenizer with fewer merges, or with more.
 
 use super::Tokenizer;
 use crate::{
@@ -33,13 +33,21 @@ impl Tokenizer {
         let merges: Vec<_> = kept.iter().map(|merge| (merge.left, merge.right)).collect();
         let texts = self.special_tokens.iter().map(|(text, _)| text.to_owned());
         let ids = (n_vocab - self.special_tokens.len()) as TokenId..;
-        let pretokenizer =
-            self.pretokenizer.pattern().map_or(Ok(Pretokenizer::None), Pretokenizer::new)?;
         Self::new(
             Vocabulary::from_training(&merges)?,
             SpecialTokens::new(texts.zip(ids).collect())?,
-            pretokenizer,
+            self.same_pretokenizer()?,
         )
+    }
+
+    /// The tokenizer with further merges; what they make has the ids after the greatest there is.
+    pub fn extended(&self, merges: &[(TokenId, TokenId)]) -> Result<Self> {
+        let vocabulary = self.vocabulary.extended(self.n_vocab() as TokenId, merges)?;
+        Self::new(vocabulary, self.special_tokens.clone(), self.same_pretokenizer()?)
+    }
+
+    fn same_pretokenizer(&self) -> Result<Pretokenizer> {
+        self.pretokenizer.pattern().map_or(Ok(Pretokenizer::None), Pretokenizer::new)
     }
 
     fn why_ids_are_not_ranks(&self) -> Option<String> {
