@@ -142,8 +142,8 @@ def test_the_verdict_says_what_the_figures_say(tmp_path: Path) -> None:
     verdict = made.verdict
     assert f"makes {mine.bytes_per_token:.2f} bytes per token" in verdict[0]
     assert "100.0% ASCII: 81.4% Latin, 18.6% whitespace" in verdict[1]
-    assert verdict[2] == f"That is {1 - mine.bytes_per_token / 4:.0%} below the mark."
-    assert "smaller than the mark's: 280 ids" in verdict[3]
+    assert verdict[2] == f"That is {1 - mine.bytes_per_token / 4:.0%} below English."
+    assert "smaller than that: 280 ids" in verdict[3]
     fewer = 1 - mine.tokens / (len(words) * 50)
     assert verdict[-1] == f"tokenizer needs {fewer:.1%} fewer tokens than bytes (1.00 bytes each)."
 
@@ -151,12 +151,12 @@ def test_the_verdict_says_what_the_figures_say(tmp_path: Path) -> None:
 def test_the_verdict_on_a_script_that_was_not_trained_on(tmp_path: Path) -> None:
     made = report(tmp_path, "雨の日は図書館で本を読むのが好きです。" * 20, BYTES, same=BYTES)
     text = " ".join(made.verdict)
-    assert "English's mark does not apply" in text
+    assert "English is no measure here" in text
     assert "parts of characters" in text
     assert "tokenizer needs as many tokens as same" in text
-    assert "below the mark" not in text
+    assert "below English" not in text
 
 
 def test_the_verdict_where_the_mark_is_reached(tmp_path: Path) -> None:
     trained = lmfast.train_bpe(iter(["therein " * 9]), vocab_size=263, special_tokens=[])
-    assert "It reaches the mark." in report(tmp_path, "therein " * 30, trained).verdict
+    assert "It reaches what English does." in report(tmp_path, "therein " * 30, trained).verdict

@@ -24,22 +24,23 @@ def verdict(text: TextCounts, tokenizers: Sequence[TokenizerUse]) -> tuple[str, 
 
 
 def _standing(text: TextCounts, use: TokenizerUse) -> Iterator[str]:
-    mark = EXPECTED_BYTES_PER_TOKEN["english"]
+    mark, code = (EXPECTED_BYTES_PER_TOKEN[kind] for kind in ("english", "code"))
     yield (
-        f"{use.name} makes {use.bytes_per_token:.2f} bytes per token of this text; the mark of a "
-        f"sound vocabulary of {_MARK_VOCABULARY:,} ids on clean English is about {mark:g}."
+        f"{use.name} makes {use.bytes_per_token:.2f} bytes per token of this text; a sound "
+        f"vocabulary of {_MARK_VOCABULARY:,} ids makes about {mark:g} of clean English and about "
+        f"{code:g} of code."
     )
     made_of = sorted(text.kinds.items(), key=lambda kind: -kind[1])
     shares = ", ".join(f"{share:.1%} {kind}" for kind, share in made_of[:4])
     yield f"Its bytes are {text.ascii_share:.1%} ASCII: {shares}."
     if text.ascii_share < _MOSTLY_ASCII:
-        yield f"English's mark does not apply: {1 - text.ascii_share:.1%} of the text is not ASCII."
+        yield f"English is no measure here: {1 - text.ascii_share:.1%} of the text is not ASCII."
     elif use.bytes_per_token < mark:
-        yield f"That is {1 - use.bytes_per_token / mark:.0%} below the mark."
+        yield f"That is {1 - use.bytes_per_token / mark:.0%} below English."
     else:
-        yield "It reaches the mark."
+        yield "It reaches what English does."
     if use.n_vocab < _MARK_VOCABULARY:
-        yield f"The vocabulary is smaller than the mark's: {use.n_vocab:,} ids."
+        yield f"The vocabulary is smaller than that: {use.n_vocab:,} ids."
 
 
 def _reasons(use: TokenizerUse) -> Iterator[str]:
