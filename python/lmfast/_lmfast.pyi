@@ -95,8 +95,9 @@ class PretokenCounts:
         min_frequency: int,
         max_token_bytes: int | None,
         allow_fewer: bool,
+        threads: int | None,
         on_progress: _Progress,
-    ) -> tuple[Tokenizer, list[tuple[int, int]]]: ...
+    ) -> tuple[Tokenizer, list[tuple[int, int, int]]]: ...
     def extend(
         self,
         tokenizer: Tokenizer,
@@ -107,7 +108,7 @@ class PretokenCounts:
         allow_fewer: bool,
         threads: int | None,
         on_progress: _Progress,
-    ) -> tuple[Tokenizer, list[tuple[int, int]], int]: ...
+    ) -> tuple[Tokenizer, list[tuple[int, int, int]], int]: ...
 
 def for_each_text(
     files: Sequence[_Path],

@@ -69,16 +69,10 @@ def train_bpe(
     """
     counts = counted(sources, pretokenizer, special_tokens, threads, on_bytes)
     core, merges = counts.train(
-        vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, on_merges
+        vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, threads, on_merges
     )
-    record = TrainingRecord(
-        core=core,
-        text_bytes=counts.text_bytes,
-        counts=[count for count, _ in merges],
-        applied=[applied for _, applied in merges],
-        start_tokens=counts.text_bytes,
-    )
-    return Tokenizer(core, record)
+    text_bytes = counts.text_bytes
+    return Tokenizer(core, TrainingRecord.of(core, text_bytes, text_bytes, merges))
 
 
 def counted(

@@ -59,11 +59,4 @@ def extend(
         threads,
         on_merges,
     )
-    record = TrainingRecord(
-        core=core,
-        text_bytes=counts.text_bytes,
-        counts=[count for count, _ in merges],
-        applied=[applied for _, applied in merges],
-        start_tokens=start_tokens,
-    )
-    return Tokenizer(core, record)
+    return Tokenizer(core, TrainingRecord.of(core, counts.text_bytes, start_tokens, merges))

@@ -1,7 +1,7 @@
 """What training counted, merge by merge."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ class TracedMerge:
     """How often the pair occurred when it merged, overlaps included."""
     applied: int
     """How often it merged: less than ``count`` where places overlap (``aaa``)."""
+    ties: int
+    """How many pairs had this count, itself included: 1 where the tie-break had no say."""
     vocab_size: int
     """Tokens after this merge, special tokens included."""
     tokens: int
@@ -52,11 +54,32 @@ class TrainingRecord:
     """How often the pair of each merge occurred, overlaps included, in rank order."""
     applied: list[int]
     """How often each merge then applied: less than its count where places overlap (``aaa``)."""
+    ties: list[int]
+    """How many pairs had the count of each merge when it merged, itself included."""
     start_tokens: int
     """Tokens of the corpus before the first of these merges: its bytes, or what the vocabulary
     that was extended made of it."""
     core: _Core = field(repr=False, compare=False)
     """The vocabulary that came of it."""
+
+    @classmethod
+    def of(
+        cls,
+        core: _Core,
+        text_bytes: int,
+        start_tokens: int,
+        merges: Sequence[tuple[int, int, int]],
+    ) -> "TrainingRecord":
+        """The record of count, applied and ties, a merge a row."""
+        counts, applied, ties = map(list, zip(*merges, strict=True)) if merges else ([], [], [])
+        return cls(
+            text_bytes=text_bytes,
+            counts=counts,
+            applied=applied,
+            ties=ties,
+            start_tokens=start_tokens,
+            core=core,
+        )
 
     @property
     def tokens(self) -> int:
@@ -88,6 +111,7 @@ class TrainingRecord:
             text_bytes=self.text_bytes,
             counts=self.counts[:merges],
             applied=self.applied[:merges],
+            ties=self.ties[:merges],
             start_tokens=self.start_tokens,
             core=core,
         )
@@ -98,8 +122,8 @@ class TrainingRecord:
         bytes_of = {token_id: token for token, token_id in self.core.tokens()}
         vocab_size = len(bytes_of) + len(self.core.special_tokens) - len(merges)
         tokens = self.start_tokens
-        for merge, count, applied in zip(merges, self.counts, self.applied, strict=True):
-            left, right, merged, rank = merge
+        rows = zip(merges, self.counts, self.applied, self.ties, strict=True)
+        for (left, right, merged, rank), count, applied, ties in rows:
             vocab_size += 1
             tokens -= applied
             yield TracedMerge(
@@ -112,6 +136,7 @@ class TrainingRecord:
                 token=bytes_of[merged],
                 count=count,
                 applied=applied,
+                ties=ties,
                 vocab_size=vocab_size,
                 tokens=tokens,
                 bytes_per_token=self.text_bytes / tokens,

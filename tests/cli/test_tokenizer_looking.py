@@ -137,7 +137,9 @@ def test_a_vocabulary_goes_on_with_other_text(lmfast, trained, tmp_path):
     assert (told["vocab_size"], told["new_tokens"], new.n_vocab) == (310, 10, 310)
     assert told["bytes_per_token_before"] == len(text) / len(old.encode(text))
     assert told["bytes_per_token"] == len(text) / len(new.encode(text))
-    assert [json.loads(line)["id"] for line in trace.open()] == list(range(300, 310))
+    assert [json.loads(line)["id"] for line in trace.read_text().splitlines()] == list(
+        range(300, 310)
+    )
     code, _, stderr = lmfast(*arguments, "--vocab-size", "310")
     assert code == 0
     assert "300 tokens and 10 new ones" in stderr

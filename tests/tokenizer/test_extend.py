@@ -204,12 +204,16 @@ def test_extending_on_the_same_corpus_is_training_on() -> None:
 
 
 def test_a_pair_that_is_a_token_already_never_merges(tmp_path: Path) -> None:
-    """``abc`` is there, but no merge makes it; and ``xy`` is a special token."""
+    """``abc`` is there, but no merge makes it; ``Ġq`` is how files spell a space and a ``q``."""
     small = from_file(tmp_path, [b"abc", b"ab"], [(b"a", b"b")])
     large = lmfast.extend(small, iter(["abc abc abcd"]), vocab_size=258 + 9, allow_fewer=True)
     assert (b"ab", b"c") not in large.merges
     assert large.token_id(b"abc") == 256
     assert_kept(small, large)
+    special = lmfast.train_bpe(iter(["xy xy"]), vocab_size=258, special_tokens=["Ġq"])
+    large = lmfast.extend(special, iter([" q qq" * 9]), vocab_size=300, allow_fewer=True)
+    assert (b" ", b"q") not in large.merges
+    assert (b"q", b"q") in large.merges
 
 
 def test_what_cannot_be_extended(gpt2: lmfast.Tokenizer) -> None:

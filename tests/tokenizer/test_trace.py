@@ -3,6 +3,7 @@
 import builtins
 import itertools
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,11 @@ def test_replaying_the_trace_gives_its_counts(texts: list[str]) -> None:
     assert [row.rank for row in rows] == list(range(len(trained.merges)))
     for row in rows:
         pair = (row.left_bytes, row.right_bytes)
+        pairs = Counter[tuple[bytes, bytes]]()
+        for word, parts in words.items():
+            for other in itertools.pairwise(parts):
+                pairs[other] += counts[word]
+        assert row.ties == list(pairs.values()).count(row.count)
         found = applied = 0
         for word, parts in words.items():
             found += counts[word] * sum(p == pair for p in itertools.pairwise(parts))

@@ -132,6 +132,12 @@ impl Tokenizer {
         self.with_memory(|memory| self.encode_ordinary_into(text, memory, out))
     }
 
+    /// Appends the tokens of one pretoken at a time.
+    pub(crate) fn pretoken_encoder(&self) -> impl FnMut(&[u8], &mut Vec<TokenId>) {
+        let mut memory = Memory::default();
+        move |pretoken, out| self.encode_pretoken(pretoken, &mut memory, out)
+    }
+
     fn encode_into(
         &self,
         text: &[u8],

@@ -4,7 +4,7 @@ use std::{num::NonZero, path::PathBuf};
 
 use rayon::prelude::*;
 
-use super::counts::PretokenCounts;
+use super::counts::{Counting, Front};
 use crate::{
     error::Result,
     pretokenize::Pretokenizer,
@@ -24,57 +24,61 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Add the pretokens of `text` to `counts`.
-    pub fn count_text(&self, text: &str, counts: &mut PretokenCounts) -> Result<()> {
+    /// Count the pretokens of `text`.
+    fn count_text(&self, text: &str, front: &mut Front<'_>) -> Result<()> {
         let mut done = 0;
         for found in self.special_tokens.matcher().find_iter(text.as_bytes()) {
-            self.count_segment(&text[done..found.start], counts)?;
+            self.count_segment(&text[done..found.start], front)?;
             done = found.end;
         }
-        self.count_segment(&text[done..], counts)
+        self.count_segment(&text[done..], front)
     }
 
-    fn count_segment(&self, text: &str, counts: &mut PretokenCounts) -> Result<()> {
-        self.pretokenizer.for_each(text, |pretoken| counts.add(pretoken.as_bytes(), 1))
+    fn count_segment(&self, text: &str, front: &mut Front<'_>) -> Result<()> {
+        front.note_text(text.len());
+        let mut start = 0;
+        self.pretokenizer.for_each(text, |pretoken| {
+            let end = start + pretoken.len();
+            front.add(text.as_bytes(), start, end);
+            start = end;
+        })
     }
 
-    /// The pretokens of texts; `watch` counts their bytes.
+    /// Add the pretokens of texts; `watch` counts their bytes.
     pub fn count_texts(
         &self,
+        counting: &Counting,
         texts: &[&str],
         threads: Option<NonZero<usize>>,
         watch: &Watch,
-    ) -> Result<PretokenCounts> {
-        let count = |mut counts: PretokenCounts, text: &&str| {
-            self.count_text(text, &mut counts)?;
-            watch.advance(text.len() as u64)?;
-            Ok(counts)
+    ) -> Result<()> {
+        let count = |front: &mut Front<'_>, text: &&str| {
+            self.count_text(text, front)?;
+            watch.advance(text.len() as u64)
         };
         threads::run(threads::count(threads).min(texts.len().max(1)), || {
-            let counts = texts.par_iter().try_fold(PretokenCounts::default, count);
-            counts.try_reduce(PretokenCounts::default, |a, b| Ok(a.merged_with(b)))
+            texts.par_iter().try_for_each_init(|| counting.front(), count)
         })?
     }
 
-    /// The pretokens of files; `watch` counts their bytes.
+    /// Add the pretokens of files; `watch` counts their bytes.
     pub fn count_files(
         &self,
+        counting: &Counting,
         files: &[PathBuf],
         threads: Option<NonZero<usize>>,
         watch: &Watch,
-    ) -> Result<PretokenCounts> {
+    ) -> Result<()> {
         let blocks = blocks_of(files, self.special_tokens.matcher(), &self.pretokenizer);
-        let count = |mut counts: PretokenCounts, block: Result<Block>| {
+        let count = |front: &mut Front<'_>, block: Result<Block>| {
             let block = block?;
             for (text, _) in block.segments() {
-                self.count_segment(text, &mut counts)?;
+                self.count_segment(text, front)?;
             }
-            watch.advance(block.len() as u64)?;
-            Ok(counts)
+            watch.advance(block.len() as u64)
         };
         threads::run(threads::count(threads), || {
-            let counts = blocks.par_bridge().try_fold(PretokenCounts::default, count);
-            counts.try_reduce(PretokenCounts::default, |a, b| Ok(a.merged_with(b)))
+            blocks.par_bridge().try_for_each_init(|| counting.front(), count)
         })?
     }
 }

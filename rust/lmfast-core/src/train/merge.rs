@@ -1,90 +1,99 @@
 //! One merge, wherever it applies.
+//!
+//! One token of every pair that comes or goes is known during a merge: what is left of the merged
+//! token loses a pair with `left` and gains one with the merged token, what is right of it
+//! likewise. So changes are added up by the other token alone.
+
+use std::hint::black_box;
+
+use rayon::prelude::*;
 
 use super::{
     pairs::{Pair, Pairs},
-    pretokens::{BOUNDARY, Place, Pretokens, Weights},
+    tally::Tally,
+    text::{BOUNDARY, INSIDE, Place, Text, Weights},
     tie_break::Ranking,
 };
 use crate::vocabulary::TokenId;
 
+/// A pair with more places than this is merged by several workers.
+const PLACES_PER_WORKER: usize = if cfg!(test) { 2 } else { 1 << 11 };
+
+/// So many places are touched ahead of their turn, so that the processor waits for all of them at
+/// once and not for one after the other.
+const TOUCHED_AHEAD: usize = 32;
+
+/// Where a pair with no more places than this merged is remembered, so that the text is not read
+/// again.
+const REMEMBERED: usize = if cfg!(test) { 4 } else { 1 << 20 };
+
 /// Merges pairs; its memory is used again from one merge to the next.
-///
-/// One token of every pair that comes or goes is known during a merge: what is left of the merged
-/// token loses a pair with `left` and gains one with the merged token, what is right of it likewise.
-/// So changes are added up in plain arrays by the other token.
 #[derive(Default)]
 pub(super) struct Merger {
+    workers: Vec<Worker>,
+}
+
+/// What changes in one part of the text.
+#[derive(Default)]
+struct Worker {
     before: Side,
     after: Side,
+    applied: u64,
+    /// Occurrences of the merged token followed by `left` that the next merge took for its own.
+    overlapped: u64,
+    /// Where the pair merged, unless its places are so many that they are visited again instead.
+    merged: Vec<Merged>,
 }
 
-/// What a merge changes on one side of the merged token.
+/// A place where a pair merged, and what stood beside it then.
+#[derive(Clone, Copy)]
+struct Merged {
+    place: Place,
+    before: TokenId,
+    after: TokenId,
+}
+
+/// What a merge changes on one side of the merged token: how often each neighbour stands there.
 #[derive(Default)]
-struct Side {
-    /// By the id of the neighbour.
-    changes: Vec<Change>,
-    neighbours: Vec<TokenId>,
-    places: Vec<(TokenId, Place)>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Change {
-    seen: bool,
-    /// Occurrences of the neighbour with the token that was merged.
-    lost: u64,
-    /// Occurrences of the neighbour with the token that it was merged into.
-    gained: u64,
-    /// How many places the gained pair has, and where its list stands among the new ones.
-    places: usize,
-    list: Option<usize>,
-}
+struct Side(Tally);
 
 impl Side {
-    fn change(&mut self, neighbour: TokenId) -> &mut Change {
-        let index = neighbour as usize;
-        if index >= self.changes.len() {
-            self.changes.resize(index + 1, Change::default());
-        }
-        let change = &mut self.changes[index];
-        if !change.seen {
-            change.seen = true;
-            self.neighbours.push(neighbour);
-        }
-        change
+    #[inline]
+    fn add(&mut self, neighbour: TokenId, count: u64) {
+        self.0.add(u64::from(neighbour), 1, count);
     }
 
-    fn gain(&mut self, neighbour: TokenId, place: usize, count: u64) {
-        let change = self.change(neighbour);
-        change.gained += count;
-        change.places += 1;
-        self.places.push((neighbour, place as Place));
+    fn counts(&self) -> impl Iterator<Item = (TokenId, u64)> {
+        self.0.entries().iter().map(|entry| (entry.key as TokenId, entry.count))
     }
 
-    /// The pairs gained, less those below `threshold`; the side forgets all changes.
-    fn take_gained(
+    fn absorb(&mut self, other: &mut Self) {
+        for entry in other.0.entries() {
+            self.0.add(entry.key, entry.places, entry.count);
+        }
+        other.0.clear();
+    }
+
+    /// The pairs gained that reach `threshold`, with room for their places.
+    fn open_lists(
         &mut self,
         threshold: u64,
         pair_with: impl Fn(TokenId) -> (TokenId, TokenId),
     ) -> Vec<Pair> {
         let mut gained: Vec<Pair> = Vec::new();
-        for &neighbour in &self.neighbours {
-            let change = &mut self.changes[neighbour as usize];
-            if change.gained >= threshold {
-                change.list = Some(gained.len());
-                let (left, right) = pair_with(neighbour);
-                let places = Vec::with_capacity(change.places);
-                gained.push(Pair { left, right, count: change.gained, places });
-            }
-        }
-        for (neighbour, place) in self.places.drain(..) {
-            if let Some(list) = self.changes[neighbour as usize].list {
-                gained[list].places.push(place);
-            }
-        }
-        for neighbour in self.neighbours.drain(..) {
-            self.changes[neighbour as usize] = Change::default();
+        for entry in self.0.entries_mut().iter_mut().filter(|entry| entry.count >= threshold) {
+            entry.list = gained.len() as u32;
+            let (left, right) = pair_with(entry.key as TokenId);
+            let places = Vec::with_capacity(entry.places as usize);
+            gained.push(Pair { left, right, count: entry.count, places });
         }
         gained
+    }
+
+    #[inline]
+    fn list<'a>(&self, neighbour: TokenId, gained: &'a mut [Pair]) -> Option<&'a mut Vec<Place>> {
+        let list = self.0.get(u64::from(neighbour))?.list;
+        gained.get_mut(list as usize).map(|pair| &mut pair.places)
     }
 }
 
@@ -96,61 +105,197 @@ impl Merger {
         &mut self,
         pair: &Pair,
         merged: TokenId,
-        pretokens: &mut Pretokens,
+        text: &mut Text,
         pairs: &mut Pairs,
         ranking: &Ranking,
     ) -> u64 {
-        let applied = self.replace(pair, merged, pretokens, ranking);
-        for &neighbour in &self.before.neighbours {
-            let lost = self.before.changes[neighbour as usize].lost;
-            pairs.subtract(neighbour, pair.left, lost);
+        let workers = self.replace(pair, merged, text);
+        let (total, others) = self.workers[..workers].split_first_mut().expect("one at least");
+        for other in others {
+            total.absorb(other);
         }
-        for &neighbour in &self.after.neighbours {
-            let lost = self.after.changes[neighbour as usize].lost;
-            pairs.subtract(pair.right, neighbour, lost);
+        for (neighbour, count) in total.before.counts() {
+            pairs.subtract(neighbour, pair.left, count);
         }
-        let threshold = pairs.threshold();
-        let mut gained = self.before.take_gained(threshold, |neighbour| (neighbour, merged));
-        gained.extend(self.after.take_gained(threshold, |neighbour| (merged, neighbour)));
-        for pair in gained {
-            pairs.insert(pair, ranking);
+        for (neighbour, count) in total.after.counts() {
+            pairs.subtract(pair.right, neighbour, count);
         }
+        if let Some(after) = total.after.0.get_mut(u64::from(pair.left)) {
+            after.count -= std::mem::take(&mut total.overlapped);
+        }
+        let applied = std::mem::take(&mut total.applied);
+        for gained in gained(&mut self.workers[..workers], pair, merged, text, pairs.threshold()) {
+            pairs.insert(gained, ranking);
+        }
+        let total = &mut self.workers[0];
+        total.before.0.clear();
+        total.after.0.clear();
         applied
     }
 
+    /// Merge in the text; returns how many workers have changes.
+    fn replace(&mut self, pair: &Pair, merged: TokenId, text: &mut Text) -> usize {
+        let (ends, places) = parts(pair, text);
+        let parts = places.len();
+        if self.workers.len() < parts {
+            self.workers.resize_with(parts, Worker::default);
+        }
+        let (slots, weights, widths) = text.parts_mut(&ends);
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let work = |(((worker, slots), start), places): (((&mut Worker, _), _), _)| {
+            let part = Part { slots, start, widths };
+            worker.replace(pair, merged, places, part, weights.clone());
+        };
+        let all = self.workers.iter_mut().zip(slots).zip(starts).zip(places);
+        if parts == 1 {
+            all.for_each(work);
+        } else {
+            all.collect::<Vec<_>>().into_par_iter().for_each(work);
+        }
+        parts
+    }
+}
+
+/// Where to cut the text for several workers, and the places of the pair in each part.
+fn parts<'a>(pair: &'a Pair, text: &Text) -> (Vec<usize>, Vec<&'a [Place]>) {
+    let workers = rayon::current_num_threads().min(pair.places.len() / PLACES_PER_WORKER).max(1);
+    let (mut ends, mut parts) = (Vec::with_capacity(workers), Vec::with_capacity(workers));
+    let mut rest = &pair.places[..];
+    for left in (2..=workers).rev() {
+        let Some(&middle) = rest.get(rest.len() / left) else { break };
+        let end = text.pretoken_end(middle as usize);
+        let (part, after) = rest.split_at(rest.partition_point(|&place| (place as usize) < end));
+        ends.push(end);
+        parts.push(part);
+        rest = after;
+    }
+    ends.push(text.len());
+    parts.push(rest);
+    (ends, parts)
+}
+
+/// Whole pretokens that one worker changes.
+struct Part<'a> {
+    slots: &'a mut [TokenId],
+    /// Where in the text they begin.
+    start: usize,
+    widths: &'a [Place],
+}
+
+impl Worker {
     fn replace(
         &mut self,
         pair: &Pair,
         merged: TokenId,
-        pretokens: &mut Pretokens,
-        ranking: &Ranking,
-    ) -> u64 {
-        let mut applied = 0;
-        let (left_len, merged_len) = (ranking.token_len(pair.left), ranking.token_len(merged));
-        let mut weights = Weights::default();
-        for &place in &pair.places {
-            let start = place as usize;
-            let (middle, end) = (start + left_len, start + merged_len);
-            if pretokens.at(start) != pair.left || pretokens.at(middle) != pair.right {
-                continue;
+        places: &[Place],
+        part: Part<'_>,
+        mut weights: Weights<'_>,
+    ) {
+        let Part { slots, start: offset, widths } = part;
+        let (left_width, merged_width) =
+            (widths[pair.left as usize] as usize, widths[merged as usize] as usize);
+        let remember = pair.places.len() <= REMEMBERED;
+        for batch in places.chunks(TOUCHED_AHEAD) {
+            touch(slots, batch, offset, merged_width);
+            for &place in batch {
+                let start = place as usize - offset;
+                let (middle, end) = (start + left_width, start + merged_width);
+                if slots[start] != pair.left || slots[middle] != pair.right {
+                    continue;
+                }
+                let count = weights.at(place as usize);
+                self.applied += count;
+                // A part begins where a pretoken does.
+                let before = if start == 0 { BOUNDARY } else { slots[start - 1] };
+                let after = slots[end];
+                if before == merged {
+                    // The merge just before took `left` for its right neighbour; it is gone now.
+                    self.overlapped += count;
+                }
+                if before != BOUNDARY {
+                    self.before.add(before, count);
+                }
+                if after != BOUNDARY {
+                    self.after.add(after, count);
+                }
+                slots[middle] = INSIDE;
+                slots[start] = merged;
+                slots[end - 1] = merged;
+                if remember {
+                    self.merged.push(Merged { place, before, after });
+                }
             }
-            let count = weights.at(pretokens, place);
-            applied += count;
-            let (before, after) = (pretokens.at(start - 1), pretokens.at(end));
-            if before == merged {
-                // The merge just before took `left` for its right neighbour; it is gone now.
-                self.after.change(pair.left).gained -= count;
-                self.before.gain(merged, start - merged_len, count);
-            } else if before != BOUNDARY {
-                self.before.change(before).lost += count;
-                self.before.gain(before, start - ranking.token_len(before), count);
-            }
-            if after != BOUNDARY {
-                self.after.change(after).lost += count;
-                self.after.gain(after, start, count);
-            }
-            pretokens.join(start, middle, end, merged);
         }
-        applied
     }
+
+    fn absorb(&mut self, other: &mut Self) {
+        self.before.absorb(&mut other.before);
+        self.after.absorb(&mut other.after);
+        self.applied += std::mem::take(&mut other.applied);
+        self.overlapped += std::mem::take(&mut other.overlapped);
+    }
+}
+
+/// The pairs of the merged token whose count is at least `threshold`, in what the first of
+/// `workers` has counted.
+///
+/// Their places are collected when all is counted, since before it is not known which pairs are
+/// worth it; most often none is.
+fn gained(
+    workers: &mut [Worker],
+    pair: &Pair,
+    merged: TokenId,
+    text: &Text,
+    threshold: u64,
+) -> Vec<Pair> {
+    let total = &mut workers[0];
+    let mut before = total.before.open_lists(threshold, |neighbour| (neighbour, merged));
+    let mut after = total.after.open_lists(threshold, |neighbour| (merged, neighbour));
+    if !before.is_empty() || !after.is_empty() {
+        let total = &workers[0];
+        let widths = text.widths();
+        let collect = |Merged { place, before: left, after: right }: Merged| {
+            if let Some(places) = total.before.list(left, &mut before) {
+                places.push(place - widths[left as usize]);
+            }
+            if let Some(places) = total.after.list(right, &mut after) {
+                places.push(place);
+            }
+        };
+        if pair.places.len() <= REMEMBERED {
+            workers.iter().flat_map(|worker| &worker.merged).copied().for_each(collect);
+        } else {
+            merged_places(&pair.places, merged, text).for_each(collect);
+        }
+    }
+    for worker in workers {
+        worker.merged.clear();
+    }
+    before.append(&mut after);
+    before
+}
+
+/// Where `merged` stands now, of `places`.
+fn merged_places(places: &[Place], merged: TokenId, text: &Text) -> impl Iterator<Item = Merged> {
+    let (slots, width) = (text.slots(), text.widths()[merged as usize] as usize);
+    let mut last_end = 0;
+    places.iter().filter_map(move |&place| {
+        let start = place as usize;
+        // In `aaa`, a place may lie within the token that the place before it gave.
+        (slots[start] == merged && start >= last_end).then(|| {
+            last_end = start + width;
+            Merged { place, before: slots[start - 1], after: slots[last_end] }
+        })
+    })
+}
+
+/// Have what stands at `places` and beside them fetched from memory, all at once.
+#[inline]
+fn touch(slots: &[TokenId], places: &[Place], offset: usize, width: usize) {
+    let (mut touched, last) = (0, slots.len() - 1);
+    for &place in places {
+        let start = place as usize - offset;
+        touched ^= slots[start.saturating_sub(1)] ^ slots[(start + width).min(last)];
+    }
+    black_box(touched);
 }

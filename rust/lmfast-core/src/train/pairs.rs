@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::{
-    pretokens::{Place, Pretokens},
+    text::Place,
     tie_break::{Precedence, Ranking},
 };
 use crate::vocabulary::TokenId;
@@ -29,43 +29,41 @@ pub(super) struct Pair {
 type PairIndex = u32;
 
 /// Pairs whose count is at least the threshold.
-#[derive(Default)]
 pub(super) struct Pairs {
     threshold: u64,
     kept: Vec<Pair>,
+    /// The counts of the pairs in `kept`, which change far more often than the rest is read.
+    counts: Vec<u64>,
     unused: Vec<PairIndex>,
     index_of: HashMap<(TokenId, TokenId), PairIndex, FxBuildHasher>,
+    sieve: Sieve,
     /// Every pair stands in one level, or in `top`: that of its count, or one that it fell from.
     levels: BTreeMap<u64, Vec<PairIndex>>,
     top_count: u64,
     top: BinaryHeap<(Precedence, PairIndex)>,
+    /// How many pairs have the top count.
+    ties: u64,
 }
 
 impl Pairs {
-    /// Every pair of the pretokens whose count is at least `threshold`.
-    ///
-    /// A first pass adds up counts in a table in which pairs may share a cell. A pair whose cell
-    /// stays below the threshold is itself below it, so the exact second pass skips most pairs.
-    pub(super) fn find(pretokens: &Pretokens, ranking: &Ranking, threshold: u64) -> Self {
-        let mut cells = vec![0u64; CELLS];
-        let token_len = |id| ranking.token_len(id);
-        pretokens.for_each_pair(token_len, |_, left, right, count| {
-            cells[cell(left, right)] += count;
-        });
-        let mut found: HashMap<(TokenId, TokenId), (u64, Vec<Place>), FxBuildHasher> =
-            HashMap::default();
-        pretokens.for_each_pair(token_len, |place, left, right, count| {
-            if cells[cell(left, right)] >= threshold {
-                let (total, places) = found.entry((left, right)).or_default();
-                *total += count;
-                places.push(place);
-            }
-        });
-        let mut pairs = Self { threshold, top_count: u64::MAX, ..Self::default() };
-        for ((left, right), (count, places)) in found {
-            pairs.insert(Pair { left, right, count, places }, ranking);
+    /// The pairs of a text of which none that is missing has a count of `threshold` or more.
+    pub(super) fn new(pairs: Vec<Pair>, threshold: u64, ranking: &Ranking) -> Self {
+        let mut kept = Self {
+            threshold,
+            kept: Vec::with_capacity(pairs.len()),
+            counts: Vec::with_capacity(pairs.len()),
+            unused: Vec::new(),
+            index_of: HashMap::with_capacity_and_hasher(pairs.len(), FxBuildHasher),
+            sieve: Sieve::default(),
+            levels: BTreeMap::new(),
+            top_count: u64::MAX,
+            top: BinaryHeap::new(),
+            ties: 0,
+        };
+        for pair in pairs {
+            kept.insert(pair, ranking);
         }
-        pairs
+        kept
     }
 
     /// Pairs below this count are not kept.
@@ -79,27 +77,39 @@ impl Pairs {
             return;
         }
         let index = self.unused.pop().unwrap_or(self.kept.len() as PairIndex);
+        self.sieve.insert(pair.left, pair.right);
         self.index_of.insert((pair.left, pair.right), index);
-        match self.kept.get_mut(index as usize) {
-            Some(slot) => *slot = pair,
-            None => self.kept.push(pair),
+        if let Some(slot) = self.kept.get_mut(index as usize) {
+            self.counts[index as usize] = pair.count;
+            *slot = pair;
+        } else {
+            self.counts.push(pair.count);
+            self.kept.push(pair);
         }
         self.queue(index, ranking);
     }
 
     /// Count a pair `by` less often, if it is kept.
+    #[inline]
     pub(super) fn subtract(&mut self, left: TokenId, right: TokenId, by: u64) {
+        if !self.sieve.may_hold(left, right) {
+            return;
+        }
         if let Some(&index) = self.index_of.get(&(left, right)) {
-            self.kept[index as usize].count -= by;
+            let count = &mut self.counts[index as usize];
+            self.ties -= u64::from(*count == self.top_count);
+            *count -= by;
         }
     }
 
-    /// The pair of the highest count; of several, the one that takes precedence.
-    pub(super) fn pop(&mut self, ranking: &Ranking) -> Option<Pair> {
+    /// The pair of the highest count, and how many pairs have that count, itself included. Of
+    /// several, it is the one that takes precedence.
+    pub(super) fn pop(&mut self, ranking: &Ranking) -> Option<(Pair, u64)> {
         loop {
             if let Some((_, index)) = self.top.pop() {
-                if self.kept[index as usize].count == self.top_count {
-                    return Some(self.remove(index));
+                if self.counts[index as usize] == self.top_count {
+                    self.ties -= 1;
+                    return Some((self.remove(index), self.ties + 1));
                 }
                 self.queue(index, ranking);
             } else {
@@ -114,8 +124,10 @@ impl Pairs {
 
     /// Put a pair where its count says, or drop it if that has fallen below the threshold.
     fn queue(&mut self, index: PairIndex, ranking: &Ranking) {
-        let Pair { left, right, count, .. } = self.kept[index as usize];
+        let count = self.counts[index as usize];
         if count == self.top_count {
+            self.ties += 1;
+            let Pair { left, right, .. } = self.kept[index as usize];
             self.top.push((ranking.precedence(left, right), index));
         } else if count >= self.threshold {
             self.levels.entry(count).or_default().push(index);
@@ -126,15 +138,46 @@ impl Pairs {
 
     fn remove(&mut self, index: PairIndex) -> Pair {
         let pair = std::mem::take(&mut self.kept[index as usize]);
+        let pair = Pair { count: self.counts[index as usize], ..pair };
         self.index_of.remove(&(pair.left, pair.right));
         self.unused.push(index);
         pair
     }
 }
 
-const CELLS: usize = 1 << 22;
+/// Which pairs may be kept: small enough for the processor's cache, which the map is not, and most
+/// pairs that are asked for are not kept.
+struct Sieve(Box<[u64]>);
 
-fn cell(left: TokenId, right: TokenId) -> usize {
-    let key = u64::from(left) << 32 | u64::from(right);
-    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - CELLS.trailing_zeros())) as usize
+impl Default for Sieve {
+    fn default() -> Self {
+        Self(vec![0; 1 << (SIEVE_BITS - u64::BITS.trailing_zeros())].into())
+    }
+}
+
+const SIEVE_BITS: u32 = 20;
+
+impl Sieve {
+    fn insert(&mut self, left: TokenId, right: TokenId) {
+        let bit = cell(left, right, SIEVE_BITS);
+        self.0[bit / 64] |= 1 << (bit % 64);
+    }
+
+    #[inline]
+    fn may_hold(&self, left: TokenId, right: TokenId) -> bool {
+        let bit = cell(left, right, SIEVE_BITS);
+        self.0[bit / 64] >> (bit % 64) & 1 == 1
+    }
+}
+
+/// One of `2^bits` cells, the same for the same pair.
+#[inline]
+pub(super) fn cell(left: TokenId, right: TokenId, bits: u32) -> usize {
+    (key(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - bits)) as usize
+}
+
+/// A pair as one number.
+#[inline]
+pub(super) fn key(left: TokenId, right: TokenId) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
 }

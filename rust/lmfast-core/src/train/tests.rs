@@ -1,25 +1,43 @@
 //! Training against the rule, word for word: recount everything, merge the best pair, repeat.
 
-use std::collections::HashMap;
+use std::{cell::RefCell, collections::HashMap};
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::format::byte_level::hugging_face_order;
+use crate::{
+    format::byte_level::hugging_face_order, pretokenize::Pretokenizer, special::SpecialTokens,
+    vocabulary::Vocabulary,
+};
 
 type Pretoken = Vec<TokenId>;
 
+/// What tokens there are to begin with: by id, and how they cut a pretoken.
+struct Start<'a> {
+    tokens: Vec<Vec<u8>>,
+    tokenize: &'a dyn Fn(&[u8]) -> Pretoken,
+}
+
+fn bytes_alone(pretoken: &[u8]) -> Pretoken {
+    pretoken.iter().map(|&byte| TokenId::from(byte)).collect()
+}
+
+impl Start<'_> {
+    fn bytes() -> Self {
+        Self { tokens: (0..=255u8).map(|byte| vec![byte]).collect(), tokenize: &bytes_alone }
+    }
+}
+
 fn oracle(
+    start: Start<'_>,
     corpus: &[(Vec<u8>, u64)],
     rule: TieBreak,
     limit: usize,
     max_bytes: usize,
 ) -> Vec<TrainedMerge> {
-    let mut tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).collect();
-    let widen = |(pretoken, count): &(Vec<u8>, u64)| -> (Pretoken, u64) {
-        (pretoken.iter().map(|&byte| TokenId::from(byte)).collect(), *count)
-    };
-    let mut pretokens: Vec<(Pretoken, u64)> = corpus.iter().map(widen).collect();
+    let Start { mut tokens, tokenize } = start;
+    let mut pretokens: Vec<(Pretoken, u64)> =
+        corpus.iter().map(|(pretoken, count)| (tokenize(pretoken), *count)).collect();
     let mut merges = Vec::new();
     while merges.len() < limit {
         let mut counts: HashMap<(TokenId, TokenId), u64> = HashMap::new();
@@ -28,20 +46,25 @@ fn oracle(
                 *counts.entry((pair[0], pair[1])).or_default() += count;
             }
         }
-        counts
-            .retain(|&(l, r), _| tokens[l as usize].len() + tokens[r as usize].len() <= max_bytes);
+        counts.retain(|&(left, right), _| {
+            let joined = [&*tokens[left as usize], &*tokens[right as usize]].concat();
+            joined.len() <= max_bytes && !tokens.contains(&joined)
+        });
         let place = |id: TokenId| match rule {
             TieBreak::HuggingFace if id < 256 => u32::from(hugging_face_order()[id as usize]),
             _ => id,
         };
-        let best = counts.into_iter().max_by(|&((a, b), n), &((c, d), m)| {
-            n.cmp(&m).then_with(|| match rule {
-                TieBreak::Lexicographic => (&tokens[a as usize], &tokens[b as usize])
-                    .cmp(&(&tokens[c as usize], &tokens[d as usize])),
-                _ => (place(c), place(d)).cmp(&(place(a), place(b))),
-            })
-        });
+        let best = counts.iter().map(|(&pair, &count)| (pair, count)).max_by(
+            |&((a, b), n), &((c, d), m)| {
+                n.cmp(&m).then_with(|| match rule {
+                    TieBreak::Lexicographic => (&tokens[a as usize], &tokens[b as usize])
+                        .cmp(&(&tokens[c as usize], &tokens[d as usize])),
+                    _ => (place(c), place(d)).cmp(&(place(a), place(b))),
+                })
+            },
+        );
         let Some(((left, right), count)) = best else { break };
+        let ties = counts.values().filter(|&&other| other == count).count() as u64;
         let merged = tokens.len() as TokenId;
         tokens.push([tokens[left as usize].clone(), tokens[right as usize].clone()].concat());
         let mut applied = 0;
@@ -55,7 +78,7 @@ fn oracle(
                 at += 1;
             }
         }
-        merges.push(TrainedMerge { left, right, count, applied });
+        merges.push(TrainedMerge { left, right, count, applied, ties });
     }
     merges
 }
@@ -69,6 +92,10 @@ fn options(merges: usize, tie_break: TieBreak, max_token_bytes: Option<usize>) -
         max_token_bytes,
         allow_fewer: true,
     }
+}
+
+fn trained(counts: &PretokenCounts, options: &TrainOptions) -> Result<Vec<TrainedMerge>> {
+    train(counts, options, None, None, &Watch::default())
 }
 
 fn count(corpus: &[(Vec<u8>, u64)]) -> PretokenCounts {
@@ -90,27 +117,63 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn merges_are_those_of_the_rule(corpus in corpus(), max_bytes in prop_oneof![Just(None), (2usize..9).prop_map(Some)]) {
+    fn merges_are_those_of_the_rule(
+        corpus in corpus(),
+        max_bytes in prop_oneof![Just(None), (2usize..9).prop_map(Some)],
+        threads in 1usize..4,
+    ) {
         for rule in TieBreak::ALL {
-            let found = train(&count(&corpus), &options(60, rule, max_bytes), &Watch::default());
-            let expected = oracle(&corpus, rule, 60, max_bytes.unwrap_or(usize::MAX));
-            prop_assert_eq!(found.unwrap(), expected);
+            let options = options(60, rule, max_bytes);
+            let watch = Watch::default();
+            let found = train(&count(&corpus), &options, None, NonZero::new(threads), &watch);
+            let longest = max_bytes.unwrap_or(usize::MAX);
+            prop_assert_eq!(found.unwrap(), oracle(Start::bytes(), &corpus, rule, 60, longest));
         }
+    }
+
+    #[test]
+    fn merges_continue_those_of_a_tokenizer(
+        first in corpus(),
+        merges in 0usize..30,
+        corpus in corpus(),
+        rule in proptest::sample::select(&TieBreak::ALL[..]),
+    ) {
+        let old = trained(&count(&first), &options(merges, rule, None)).unwrap();
+        let old: Vec<_> = old.iter().map(|merge| (merge.left, merge.right)).collect();
+        let vocabulary = Vocabulary::from_training(&old).unwrap();
+        let special = [("<|e|>".to_owned(), vocabulary.len() as TokenId)];
+        let special = SpecialTokens::new(special.to_vec()).unwrap();
+        let start = Tokenizer::new(vocabulary, special, Pretokenizer::None).unwrap();
+
+        let options = TrainOptions { vocab_size: start.n_vocab() + 40, ..options(0, rule, None) };
+        let watch = Watch::default();
+        let found = train(&count(&corpus), &options, Some(&start), None, &watch).unwrap();
+        let tokens = (0..start.n_vocab() as TokenId)
+            .map(|id| start.vocabulary().token_bytes(id).unwrap_or(b"<|e|>").to_vec())
+            .collect();
+        let encoder = RefCell::new(start.pretoken_encoder());
+        let tokenize = |pretoken: &[u8]| {
+            let mut tokens = Vec::new();
+            encoder.borrow_mut()(pretoken, &mut tokens);
+            tokens
+        };
+        let start = Start { tokens, tokenize: &tokenize };
+        prop_assert_eq!(found, oracle(start, &corpus, rule, 40, usize::MAX));
     }
 }
 
 #[test]
 fn overlapping_pairs_merge_from_the_left() {
     let corpus = [(b"aaaaaaa".to_vec(), 1)];
-    let found =
-        train(&count(&corpus), &options(9, TieBreak::Lexicographic, None), &Watch::default());
-    assert_eq!(found.unwrap(), oracle(&corpus, TieBreak::Lexicographic, 9, usize::MAX));
+    let rule = TieBreak::Lexicographic;
+    let found = trained(&count(&corpus), &options(9, rule, None)).unwrap();
+    assert_eq!(found, oracle(Start::bytes(), &corpus, rule, 9, usize::MAX));
 }
 
 #[test]
 fn what_cannot_be_trained_is_said() {
     let message = |counts: &PretokenCounts, options: &TrainOptions| {
-        train(counts, options, &Watch::default()).unwrap_err().to_string()
+        trained(counts, options).unwrap_err().to_string()
     };
     let asked = |vocab_size| TrainOptions {
         vocab_size,

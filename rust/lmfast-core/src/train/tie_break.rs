@@ -1,10 +1,11 @@
 //! Which of several pairs with the same count merges first.
 
-use std::{cmp::Reverse, rc::Rc};
+use std::{cmp::Reverse, collections::HashSet, sync::Arc};
 
 use crate::{
+    encode::Tokenizer,
     error::{Error, ErrorKind, Result},
-    format::byte_level::hugging_face_order,
+    format::byte_level::{hugging_face_order, to_bytes},
     vocabulary::TokenId,
 };
 
@@ -46,7 +47,7 @@ impl TieBreak {
 /// A pair's place among pairs of its count: the greatest merges first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Precedence {
-    Bytes(Rc<[u8]>, Rc<[u8]>),
+    Bytes(Arc<[u8]>, Arc<[u8]>),
     Ids(Reverse<(TokenId, TokenId)>),
 }
 
@@ -54,41 +55,72 @@ pub(super) enum Precedence {
 pub(super) struct Ranking {
     rule: TieBreak,
     max_token_bytes: usize,
-    tokens: Vec<Rc<[u8]>>,
+    /// By id; empty where no token may join.
+    tokens: Vec<Arc<[u8]>>,
+    /// By id: its place in the order of the rule.
+    places: Vec<TokenId>,
+    /// What no new token may be, where tokens begin from more than the bytes.
+    taken: Option<HashSet<Arc<[u8]>>>,
 }
 
 impl Ranking {
-    pub(super) fn new(rule: TieBreak, max_token_bytes: usize) -> Self {
-        let tokens = (0..=255u8).map(|byte| Rc::from([byte])).collect();
-        Self { rule, max_token_bytes, tokens }
+    pub(super) fn new(
+        rule: TieBreak,
+        max_token_bytes: Option<usize>,
+        start: Option<&Tokenizer>,
+    ) -> Self {
+        let tokens: Vec<Arc<[u8]>> = match start {
+            None => (0..=255u8).map(|byte| Arc::from([byte])).collect(),
+            Some(start) => (0..start.n_vocab() as TokenId)
+                .map(|id| start.vocabulary().token_bytes(id).unwrap_or_default().into())
+                .collect(),
+        };
+        let bytes_come_first = start.is_none_or(|start| {
+            let ids = start.vocabulary().byte_ids();
+            ids.iter().zip(0..).all(|(&id, byte)| id == byte)
+        });
+        let mut places: Vec<TokenId> = (0..tokens.len() as TokenId).collect();
+        if rule == TieBreak::HuggingFace && bytes_come_first {
+            let order = hugging_face_order();
+            places.iter_mut().zip(order).for_each(|(place, &o)| *place = TokenId::from(o));
+        }
+        let taken = start.map(|start| {
+            let special = start.special_tokens().iter().filter_map(|(text, _)| to_bytes(text));
+            tokens.iter().cloned().chain(special.map(Arc::from)).collect()
+        });
+        let max_token_bytes = max_token_bytes.unwrap_or(usize::MAX);
+        Self { rule, max_token_bytes, tokens, places, taken }
     }
 
-    /// The length of a token in bytes.
-    pub(super) fn token_len(&self, id: TokenId) -> usize {
-        self.tokens[id as usize].len()
-    }
-
-    /// Whether the token that `left` and `right` become is not too long.
+    /// Whether the token that `left` and `right` become is one that may be.
     pub(super) fn may_join(&self, left: TokenId, right: TokenId) -> bool {
-        self.token_len(left) + self.token_len(right) <= self.max_token_bytes
+        let [left, right] = [left, right].map(|id| &*self.tokens[id as usize]);
+        left.len() + right.len() <= self.max_token_bytes
+            && self.taken.as_ref().is_none_or(|taken| !taken.contains(&*[left, right].concat()))
     }
 
     /// Add the token that `left` and `right` become.
     pub(super) fn join(&mut self, left: TokenId, right: TokenId) -> TokenId {
         let joined = [&*self.tokens[left as usize], &*self.tokens[right as usize]].concat();
-        self.tokens.push(joined.into());
-        (self.tokens.len() - 1) as TokenId
+        let joined: Arc<[u8]> = joined.into();
+        if let Some(taken) = &mut self.taken {
+            taken.insert(Arc::clone(&joined));
+        }
+        let id = self.tokens.len() as TokenId;
+        self.tokens.push(joined);
+        self.places.push(id);
+        id
     }
 
     pub(super) fn precedence(&self, left: TokenId, right: TokenId) -> Precedence {
-        let bytes = |id: TokenId| Rc::clone(&self.tokens[id as usize]);
         match self.rule {
-            TieBreak::Lexicographic => Precedence::Bytes(bytes(left), bytes(right)),
-            TieBreak::SmallestId => Precedence::Ids(Reverse((left, right))),
-            TieBreak::HuggingFace => {
-                let order = hugging_face_order();
-                let place = |id: TokenId| order.get(id as usize).map_or(id, |&o| TokenId::from(o));
-                Precedence::Ids(Reverse((place(left), place(right))))
+            TieBreak::Lexicographic => {
+                let [left, right] = [left, right].map(|id| Arc::clone(&self.tokens[id as usize]));
+                Precedence::Bytes(left, right)
+            }
+            TieBreak::SmallestId | TieBreak::HuggingFace => {
+                let [left, right] = [left, right].map(|id| self.places[id as usize]);
+                Precedence::Ids(Reverse((left, right)))
             }
         }
     }

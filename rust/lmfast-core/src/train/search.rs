@@ -1,0 +1,204 @@
+//! The pairs of a compact text that occur often enough.
+//!
+//! Memory that is reached in no order is what takes the time here, so all tables are small enough
+//! for the processor's own cache. A first pass adds up counts in cells that pairs share: a pair
+//! whose cell stays below the threshold is itself below it. Where the cells left over hold few
+//! pairs, these are counted at once. Else their places are dealt out by the hash of the pair, and
+//! one share after the other is counted, some hundred shares at a time.
+//!
+//! Tests have small numbers for all limits, so that small texts reach them.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::{
+    pairs::{Pair, cell, key},
+    tally::{NO_LIST, Tally},
+    text::{Place, Text},
+};
+use crate::vocabulary::TokenId;
+
+/// Cells of 4 bytes: half of what the second-level cache of common processors holds.
+const CELL_BITS: u32 = if cfg!(test) { 6 } else { 16 };
+
+/// So many pairs are counted together without dealing them out.
+const FEW_CELLS: usize = if cfg!(test) { 8 } else { 1 << 10 };
+
+/// Shares that are dealt out at a time, each of about so many places.
+const SHARES: usize = if cfg!(test) { 4 } else { 1 << 8 };
+const PLACES_PER_SHARE: usize = if cfg!(test) { 8 } else { 1 << 15 };
+
+/// The counts of pairs, added up in cells that pairs share, as far as a cell can count.
+pub(super) struct Cells(Vec<u32>);
+
+impl Cells {
+    pub(super) fn of(text: &Text) -> Self {
+        let add = |range| {
+            let mut counts = vec![0u32; 1 << CELL_BITS];
+            text.for_each_pair(range, |_, left, right, count| {
+                let cell = &mut counts[cell(left, right, CELL_BITS)];
+                *cell = cell.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+            });
+            counts
+        };
+        let sum = |mut sum: Vec<u32>, counts: Vec<u32>| {
+            sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.saturating_add(count));
+            sum
+        };
+        Self(text.ranges().into_par_iter().map(add).reduce_with(sum).unwrap_or_default())
+    }
+
+    /// A count that no pair exceeds, or `None` where a cell has not counted all.
+    pub(super) fn highest(&self) -> Option<u64> {
+        let highest = self.0.iter().copied().max().unwrap_or(0);
+        (highest < u32::MAX).then_some(u64::from(highest))
+    }
+
+    fn reach(&self, threshold: u64) -> Vec<bool> {
+        let threshold = u32::try_from(threshold).unwrap_or(u32::MAX);
+        self.0.iter().map(|&count| count >= threshold).collect()
+    }
+}
+
+/// Every pair of `text` whose count is at least `threshold`, with its places.
+pub(super) fn frequent_pairs(text: &Text, cells: &Cells, threshold: u64) -> Vec<Pair> {
+    let full = cells.reach(threshold);
+    let full_cells = full.iter().filter(|&&full| full).count();
+    let mut pairs = if full_cells <= FEW_CELLS {
+        count_at_once(text, &full)
+    } else {
+        // Where nearly all cells are full, looking them up would only take time.
+        let sieve = (full_cells < full.len() / 2).then_some(&full[..]);
+        count_by_shares(text, sieve, threshold)
+    };
+    pairs.retain(|pair| pair.count >= threshold);
+    pairs
+}
+
+/// The pairs of the cells that are full, each worker by itself.
+fn count_at_once(text: &Text, full: &[bool]) -> Vec<Pair> {
+    let count = |range: Range<usize>| {
+        let (mut tally, mut pairs) = (Tally::default(), Vec::<Pair>::new());
+        text.for_each_pair(range, |place, left, right, count| {
+            if full[cell(left, right, CELL_BITS)] {
+                let index = tally.add(key(left, right), 1, count);
+                if index == pairs.len() {
+                    pairs.push(Pair { left, right, ..Pair::default() });
+                }
+                pairs[index].count += count;
+                pairs[index].places.push(place);
+            }
+        });
+        (tally, pairs)
+    };
+    let counted: Vec<_> = text.ranges().into_par_iter().map(count).collect();
+    let followed_by = |(mut tally, mut pairs): (Tally, Vec<Pair>),
+                       (_, next): (Tally, Vec<Pair>)| {
+        for pair in next {
+            let index = tally.add(key(pair.left, pair.right), 0, 0);
+            if index == pairs.len() {
+                pairs.push(pair);
+            } else {
+                pairs[index].count += pair.count;
+                pairs[index].places.extend(pair.places);
+            }
+        }
+        (tally, pairs)
+    };
+    counted.into_iter().reduce(followed_by).map_or(Vec::new(), |(_, pairs)| pairs)
+}
+
+/// A place of a pair, to be counted with all others of its share.
+#[derive(Clone, Copy)]
+struct Dealt {
+    left: TokenId,
+    right: TokenId,
+    place: Place,
+}
+
+/// What one worker has dealt out of its part of the text: used again, since fresh memory is slow.
+struct Dealer {
+    range: Range<usize>,
+    shares: Vec<Vec<Dealt>>,
+}
+
+impl Dealer {
+    fn new(range: Range<usize>) -> Self {
+        Self { range, shares: vec![Vec::new(); SHARES] }
+    }
+
+    fn deal(&mut self, text: &Text, full: Option<&[bool]>, round: usize, bits: u32) {
+        self.shares.iter_mut().for_each(Vec::clear);
+        text.for_each_pair(self.range.clone(), |place, left, right, _| {
+            let share = cell(left, right, bits);
+            let wanted = share / SHARES == round
+                && full.is_none_or(|full| full[cell(left, right, CELL_BITS)]);
+            if wanted {
+                self.shares[share % SHARES].push(Dealt { left, right, place });
+            }
+        });
+    }
+}
+
+fn count_by_shares(text: &Text, full: Option<&[bool]>, threshold: u64) -> Vec<Pair> {
+    let rounds = (text.len() / (SHARES * PLACES_PER_SHARE)).max(1).next_power_of_two();
+    let bits = rounds.ilog2() + SHARES.ilog2();
+    let mut dealers: Vec<Dealer> = text.ranges().into_iter().map(Dealer::new).collect();
+    let mut counters: Vec<Counter> = Vec::new();
+    counters.resize_with(dealers.len(), Counter::default);
+    let shares_per_counter = SHARES.div_ceil(counters.len());
+    let mut pairs = Vec::new();
+    for round in 0..rounds {
+        dealers.par_iter_mut().for_each(|dealer| dealer.deal(text, full, round, bits));
+        counters.par_iter_mut().enumerate().for_each(|(index, counter)| {
+            for share in (index * shares_per_counter..SHARES).take(shares_per_counter) {
+                counter.count(text, dealers.iter().map(|dealer| &dealer.shares[share]), threshold);
+            }
+        });
+        for counter in &mut counters {
+            pairs.append(&mut counter.pairs);
+        }
+    }
+    pairs
+}
+
+#[derive(Default)]
+struct Counter {
+    tally: Tally,
+    /// The entry in the tally of each place.
+    entries: Vec<u32>,
+    pairs: Vec<Pair>,
+}
+
+impl Counter {
+    /// Add the pairs of one share that occur often enough; its parts follow each other in the text.
+    fn count<'a>(
+        &mut self,
+        text: &Text,
+        parts: impl Iterator<Item = &'a Vec<Dealt>> + Clone,
+        threshold: u64,
+    ) {
+        let Self { tally, entries, pairs } = self;
+        tally.clear();
+        entries.clear();
+        for part in parts.clone() {
+            let mut weights = text.weights();
+            entries.extend(part.iter().map(|&Dealt { left, right, place }| {
+                tally.add(key(left, right), 1, weights.at(place as usize)) as u32
+            }));
+        }
+        for entry in tally.entries_mut().iter_mut().filter(|entry| entry.count >= threshold) {
+            entry.list = pairs.len() as u32;
+            let (left, right) = ((entry.key >> 32) as TokenId, entry.key as TokenId);
+            let places = Vec::with_capacity(entry.places as usize);
+            pairs.push(Pair { left, right, count: entry.count, places });
+        }
+        for (dealt, &entry) in parts.flatten().zip(&*entries) {
+            let list = tally.entries()[entry as usize].list;
+            if list != NO_LIST {
+                pairs[list as usize].places.push(dealt.place);
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! A large table of fixed length, in huge pages where the system has them.
+//!
+//! Training reads its tables in no order that a processor could foresee. With pages of 4 KiB most
+//! of the time would go into finding the pages.
+
+use std::{
+    marker::PhantomData,
+    ops::{Deref, DerefMut},
+};
+
+use bytemuck::Pod;
+use memmap2::MmapMut;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Zeros to begin with.
+#[derive(Debug)]
+pub(super) struct Table<T> {
+    map: MmapMut,
+    len: usize,
+    item: PhantomData<T>,
+}
+
+impl<T: Pod> Table<T> {
+    pub(super) fn new(len: usize) -> Result<Self> {
+        let bytes = len * size_of::<T>();
+        let map = MmapMut::map_anon(bytes.max(1)).map_err(|error| {
+            let message = format!("cannot have {bytes} bytes of memory: {error}");
+            Error::new(ErrorKind::Io, message)
+        })?;
+        // Without huge pages it is slower, not wrong.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Ok(Self { map, len, item: PhantomData })
+    }
+}
+
+impl<T: Pod> Deref for Table<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        bytemuck::cast_slice(&self.map[..self.len * size_of::<T>()])
+    }
+}
+
+impl<T: Pod> DerefMut for Table<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        bytemuck::cast_slice_mut(&mut self.map[..self.len * size_of::<T>()])
+    }
+}

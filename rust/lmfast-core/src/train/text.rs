@@ -1,0 +1,333 @@
+//! The different pretokens of a corpus, as one flat text of tokens that merge in place.
+//!
+//! Each pretoken stands once, slot by slot, between two boundaries. A token that is n slots wide
+//! keeps its n slots and its id stands in the first and in the last of them, so that both
+//! neighbours are found by arithmetic: the next token begins n slots on, and the id just before a
+//! token is that of the previous one. Ids only grow, so a slot that once began a token never seems
+//! to begin it again. From time to time the text is made compact: then every token is one slot
+//! wide, and pretokens that have become a single token are gone.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use rayon::prelude::*;
+
+use super::table::Table;
+use crate::{
+    error::{Error, Result},
+    vocabulary::{MAX_TOKENS, TokenId},
+};
+
+/// Stands between two pretokens.
+pub(super) const BOUNDARY: TokenId = TokenId::MAX;
+
+/// Stands where a token began that has been merged into the one before it.
+pub(super) const INSIDE: TokenId = TokenId::MAX - 1;
+
+/// An index into the text. Four bytes, since most of the memory of training is places.
+pub(super) type Place = u32;
+
+/// A worker scans at least this many slots, so that its tables are no larger than its text.
+const SLOTS_PER_WORKER: usize = if cfg!(test) { 16 } else { 1 << 21 };
+
+pub(super) struct Text {
+    symbols: Table<TokenId>,
+    /// The slots in use; the table may be longer.
+    len: usize,
+    /// Where the pretokens of each count begin; the counts fall from one to the next.
+    runs: Vec<Run>,
+    /// By token: how many slots it takes.
+    widths: Vec<Place>,
+}
+
+#[derive(Clone, Copy)]
+struct Run {
+    start: usize,
+    count: u64,
+}
+
+impl Text {
+    /// The text of the pretokens that `for_each` visits, each with its count; it is called twice.
+    ///
+    /// `tokenize` appends the tokens that a pretoken begins with, all of them below `tokens`.
+    pub(super) fn new(
+        mut for_each: impl FnMut(&mut dyn FnMut(&[u8], u64) -> Result<()>) -> Result<()>,
+        mut tokenize: impl FnMut(&[u8], &mut Vec<TokenId>),
+        tokens: usize,
+    ) -> Result<Self> {
+        let mut symbols = Vec::new();
+        let mut slots = ByCount::default();
+        for_each(&mut |pretoken, count| {
+            symbols.clear();
+            tokenize(pretoken, &mut symbols);
+            // A single token holds no pair.
+            if symbols.len() > 1 {
+                *slots.of(count) += symbols.len() + 1;
+            }
+            Ok(())
+        })?;
+        let len = 1 + slots.iter_mut().map(|(_, slots)| *slots).sum::<usize>();
+        if Place::try_from(len).is_err() {
+            return Err(Error::corpus(format!(
+                "the corpus has {len} bytes in pretokens that differ, and at most {} can be \
+                 trained on; train on a sample, or cut the text finer",
+                Place::MAX
+            )));
+        }
+
+        let mut text = Table::new(len)?;
+        text.fill(BOUNDARY);
+        let (mut runs, mut start) = (Vec::new(), 1);
+        for (count, slots) in slots.iter_mut() {
+            if *slots > 0 {
+                runs.push(Run { start, count });
+            }
+            (*slots, start) = (start, start + *slots);
+        }
+        let mut next = slots;
+        for_each(&mut |pretoken, count| {
+            symbols.clear();
+            tokenize(pretoken, &mut symbols);
+            if symbols.len() > 1 {
+                let next = next.of(count);
+                text[*next..*next + symbols.len()].copy_from_slice(&symbols);
+                *next += symbols.len() + 1;
+            }
+            Ok(())
+        })?;
+        Ok(Self { symbols: text, len, runs, widths: vec![1; tokens] })
+    }
+
+    /// The number of slots, boundaries included.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// What stands in each slot.
+    pub(super) fn slots(&self) -> &[TokenId] {
+        &self.symbols[..self.len]
+    }
+
+    /// By token: how many slots it takes.
+    pub(super) fn widths(&self) -> &[Place] {
+        &self.widths
+    }
+
+    /// Make room in the tables for the token that `left` and `right` become.
+    pub(super) fn join(&mut self, left: TokenId, right: TokenId) {
+        self.widths.push(self.widths[left as usize] + self.widths[right as usize]);
+    }
+
+    /// The counts of places, from the first on.
+    pub(super) fn weights(&self) -> Weights<'_> {
+        Weights { runs: &self.runs, run: 0 }
+    }
+
+    /// The occurrences of all slots: no less than those of all pairs.
+    pub(super) fn mass(&self) -> u64 {
+        self.runs_in(0..self.len)
+            .map(|(range, count)| range.len() as u64 * count)
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Call `visit` with the place, the two tokens and the count of every pair within `range` of a
+    /// compact text, from left to right.
+    #[inline]
+    pub(super) fn for_each_pair(
+        &self,
+        range: Range<usize>,
+        mut visit: impl FnMut(Place, TokenId, TokenId, u64),
+    ) {
+        for (range, count) in self.runs_in(range) {
+            let start = range.start;
+            for (at, pair) in self.slots()[range].windows(2).enumerate() {
+                // Neither is a boundary, which has all bits.
+                if ((pair[0] | pair[1]) as usize) < MAX_TOKENS {
+                    visit((start + at) as Place, pair[0], pair[1], count);
+                }
+            }
+        }
+    }
+
+    /// The parts of `range` that lie in one run each, and the counts of their pretokens.
+    fn runs_in(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, u64)> {
+        let first = self.runs.partition_point(|run| run.start <= range.start).saturating_sub(1);
+        let ends = self.runs.iter().skip(first + 1).map(|run| run.start).chain([self.len]);
+        self.runs[first.min(self.runs.len())..]
+            .iter()
+            .zip(ends)
+            .map(move |(run, end)| (run.start.max(range.start)..end.min(range.end), run.count))
+            .take_while(|(part, _)| part.start < part.end)
+    }
+
+    /// Ranges of whole pretokens that together are the text, one for each worker.
+    pub(super) fn ranges(&self) -> Vec<Range<usize>> {
+        let len = self.len;
+        let workers = rayon::current_num_threads().min(len / SLOTS_PER_WORKER).max(1);
+        let mut ranges = Vec::with_capacity(workers);
+        let mut start = 1;
+        for worker in 1..=workers {
+            let end = self.pretoken_end((len / workers * worker).max(start));
+            let end = if worker == workers { len } else { end };
+            ranges.push(start..end);
+            start = end;
+        }
+        ranges
+    }
+
+    /// Where the pretoken that holds `place`, or the one before it, has ended and the next begins.
+    pub(super) fn pretoken_end(&self, place: usize) -> usize {
+        let rest = self.slots().get(place..).unwrap_or_default();
+        rest.iter().position(|&symbol| symbol == BOUNDARY).map_or(self.len, |n| place + n + 1)
+    }
+
+    /// The slots in parts that end at `ends`, to be changed independently of each other.
+    pub(super) fn parts_mut(
+        &mut self,
+        ends: &[usize],
+    ) -> (Vec<&mut [TokenId]>, Weights<'_>, &[Place]) {
+        let mut rest = &mut self.symbols[..self.len];
+        let (mut parts, mut start) = (Vec::with_capacity(ends.len()), 0);
+        for &end in ends {
+            let (part, after) = rest.split_at_mut(end - start);
+            parts.push(part);
+            (rest, start) = (after, end);
+        }
+        (parts, Weights { runs: &self.runs, run: 0 }, &self.widths)
+    }
+
+    /// Make every token one slot wide, and leave out pretokens that are a single token.
+    pub(super) fn compact(&mut self) {
+        let ranges = self.ranges();
+        let ends: Vec<usize> = ranges.iter().map(|range| range.end).collect();
+        let (parts, weights, widths) = self.parts_mut(&ends);
+        let runs = weights.runs;
+        let compacted: Vec<Compacted> = parts
+            .into_par_iter()
+            .zip(&ranges)
+            .map(|(part, range)| {
+                let base = range.end - part.len();
+                compact_part(part, base, range.start, runs, widths)
+            })
+            .collect();
+        let (mut len, mut base, mut runs) = (0, 0, Vec::<Run>::new());
+        for (part, end) in compacted.into_iter().zip(ends) {
+            self.symbols.copy_within(base..base + part.len, len);
+            for run in part.runs {
+                if runs.last().is_none_or(|last| last.count != run.count) {
+                    runs.push(Run { start: run.start - base + len, count: run.count });
+                }
+            }
+            (len, base) = (len + part.len, end);
+        }
+        self.len = len;
+        self.runs = runs;
+        self.widths.fill(1);
+    }
+}
+
+/// A number for each count of pretokens; most counts are low.
+struct ByCount {
+    low: Vec<usize>,
+    high: BTreeMap<u64, usize>,
+}
+
+impl Default for ByCount {
+    fn default() -> Self {
+        Self { low: vec![0; 1 << 12], high: BTreeMap::new() }
+    }
+}
+
+impl ByCount {
+    #[inline]
+    fn of(&mut self, count: u64) -> &mut usize {
+        if count < self.low.len() as u64 {
+            &mut self.low[count as usize]
+        } else {
+            self.high.entry(count).or_default()
+        }
+    }
+
+    /// Highest counts first.
+    fn iter_mut(&mut self) -> impl Iterator<Item = (u64, &mut usize)> {
+        let high = self.high.iter_mut().map(|(&count, number)| (count, number));
+        high.rev()
+            .chain(self.low.iter_mut().enumerate().map(|(n, number)| (n as u64, number)).rev())
+    }
+}
+
+struct Compacted {
+    len: usize,
+    /// Starts as if the part were not moved.
+    runs: Vec<Run>,
+}
+
+/// Compact the pretokens of `part`, which stands at `base` of the text, from `start` on.
+fn compact_part(
+    part: &mut [TokenId],
+    base: usize,
+    start: usize,
+    runs: &[Run],
+    widths: &[Place],
+) -> Compacted {
+    let mut compacted = Compacted { len: start - base, runs: Vec::new() };
+    let first = runs.partition_point(|run| run.start <= start).saturating_sub(1);
+    let mut at = start - base;
+    for (index, run) in runs.iter().enumerate().skip(first) {
+        let end = runs.get(index + 1).map_or(usize::MAX, |next| next.start).min(base + part.len());
+        if run.start >= base + part.len() {
+            break;
+        }
+        let start_of_run = compacted.len;
+        while at < end - base {
+            let start_of_pretoken = compacted.len;
+            while part[at] != BOUNDARY {
+                let token = part[at];
+                part[compacted.len] = token;
+                compacted.len += 1;
+                at += widths[token as usize] as usize;
+            }
+            at += 1;
+            if compacted.len == start_of_pretoken + 1 {
+                compacted.len = start_of_pretoken;
+            } else {
+                part[compacted.len] = BOUNDARY;
+                compacted.len += 1;
+            }
+        }
+        if compacted.len > start_of_run {
+            compacted.runs.push(Run { start: base + start_of_run, count: run.count });
+        }
+    }
+    compacted
+}
+
+/// The counts of places that are asked for in rising order: the run of the last place is remembered,
+/// since the next one is most often in the same.
+#[derive(Clone)]
+pub(super) struct Weights<'a> {
+    runs: &'a [Run],
+    run: usize,
+}
+
+impl Weights<'_> {
+    /// How often the pretoken at `place` occurs.
+    #[inline]
+    pub(super) fn at(&mut self, place: usize) -> u64 {
+        let mut step = 1;
+        while self.begins_by(self.run + step, place) {
+            self.run += step;
+            step *= 2;
+        }
+        while step > 1 {
+            step /= 2;
+            if self.begins_by(self.run + step, place) {
+                self.run += step;
+            }
+        }
+        self.runs[self.run].count
+    }
+
+    fn begins_by(&self, run: usize, place: usize) -> bool {
+        self.runs.get(run).is_some_and(|run| run.start <= place)
+    }
+}
