@@ -6,6 +6,7 @@ This package is light: the trainer (``lmfast.training``) needs the extra ``lmfas
 from lmfast._lmfast import __version__
 from lmfast.bpe import train_bpe
 from lmfast.errors import LmfastError
+from lmfast.extension import extend
 from lmfast.tokenizer import Batch, Tokenizer
 
-__all__ = ["Batch", "LmfastError", "Tokenizer", "__version__", "train_bpe"]
+__all__ = ["Batch", "LmfastError", "Tokenizer", "__version__", "extend", "train_bpe"]

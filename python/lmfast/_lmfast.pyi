@@ -7,7 +7,15 @@ from typing import Literal, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PretokenCounts", "Tokenizer", "__version__", "expand_sources", "write_shards"]
+__all__ = [
+    "PretokenCounts",
+    "Tokenizer",
+    "__version__",
+    "character_class",
+    "expand_sources",
+    "for_each_text",
+    "write_shards",
+]
 
 __version__: str
 
@@ -50,7 +58,11 @@ class Tokenizer:
     @property
     def special_tokens(self) -> list[tuple[str, int]]: ...
     def tokens(self) -> list[tuple[bytes, int]]: ...
-    def merges(self) -> list[tuple[int, int]]: ...
+    def merges(self) -> list[tuple[int, int, int, int]]: ...
+    @property
+    def whole_pretokens_first(self) -> bool: ...
+    def pretokens(self, text: str | bytes) -> list[bytes]: ...
+    def truncated_to(self, n_vocab: int) -> Tokenizer: ...
     def token_bytes(self, id: int) -> bytes: ...
     def token_id(self, token: str | bytes) -> int: ...
     def encode(
@@ -85,8 +97,26 @@ class PretokenCounts:
         allow_fewer: bool,
         threads: int | None,
         on_progress: _Progress,
-    ) -> tuple[Tokenizer, list[tuple[int, int]]]: ...
+    ) -> tuple[Tokenizer, list[tuple[int, int, int]]]: ...
+    def extend(
+        self,
+        tokenizer: Tokenizer,
+        vocab_size: int,
+        tie_break: str,
+        min_frequency: int,
+        max_token_bytes: int | None,
+        allow_fewer: bool,
+        threads: int | None,
+        on_progress: _Progress,
+    ) -> tuple[Tokenizer, list[tuple[int, int, int]], int]: ...
 
+def for_each_text(
+    files: Sequence[_Path],
+    pretokenizer: str | None,
+    special_tokens: Iterable[str],
+    on_texts: Callable[[list[tuple[str, bool]]], object],
+) -> None: ...
+def character_class(class_: str) -> list[tuple[int, int]]: ...
 def expand_sources(paths: Sequence[_Path]) -> list[PathLike[str]]: ...
 def write_shards(
     tokenizer: Tokenizer,

@@ -11,9 +11,9 @@ from lmfast.tokenizer import (
     Progress,
     StrPath,
     Tokenizer,
-    TrainingRecord,
     pretokenizer_argument,
 )
+from lmfast.trace import TrainingRecord
 
 TieBreak: TypeAlias = Literal["lexicographic", "huggingface", "smallest_id"]
 
@@ -67,6 +67,22 @@ def train_bpe(
         ConfigError: There is no such tie-break, or a number is out of range.
         InputTypeError: An argument has the wrong type.
     """
+    counts = counted(sources, pretokenizer, special_tokens, threads, on_bytes)
+    core, merges = counts.train(
+        vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, threads, on_merges
+    )
+    text_bytes = counts.text_bytes
+    return Tokenizer(core, TrainingRecord.of(core, text_bytes, text_bytes, merges))
+
+
+def counted(
+    sources: StrPath | Iterable[str] | Sequence[StrPath],
+    pretokenizer: str | None,
+    special_tokens: Iterable[str],
+    threads: int | None,
+    on_bytes: Progress | None,
+) -> PretokenCounts:
+    """The pretokens of ``sources``; all is as for ``train_bpe``."""
     counts = PretokenCounts(pretokenizer_argument(pretokenizer), special_tokens)
     if isinstance(sources, str | PathLike):
         sources = [sources]
@@ -75,15 +91,7 @@ def train_bpe(
     else:
         for batch in _batches(sources):
             counts.add_texts(batch, threads)
-    core, merges = counts.train(
-        vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, threads, on_merges
-    )
-    record = TrainingRecord(
-        text_bytes=counts.text_bytes,
-        counts=[count for count, _ in merges],
-        applied=[applied for _, applied in merges],
-    )
-    return Tokenizer(core, record)
+    return counts
 
 
 def _batches(texts: object) -> Iterator[list[str]]:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.errors import ConfigError, FileError, InputTypeError, TextError, VocabularyError
+from lmfast.steps import TextSteps, steps_of
+from lmfast.trace import TrainingRecord
 
 StrPath: TypeAlias = str | PathLike[str]
 Special: TypeAlias = Literal["all"] | Collection[str]
@@ -49,31 +51,6 @@ class Batch(Sequence[NDArray[np.uint32]]):
     def tolist(self) -> list[list[int]]:
         """The ids of each document as a list."""
         return [ids.tolist() for ids in self]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingRecord:
-    """What training counted."""
-
-    text_bytes: int
-    """Bytes of the corpus, the text of special tokens left out."""
-    counts: list[int]
-    """How often the pair of each merge occurred, overlaps included, in rank order."""
-    applied: list[int]
-    """How often each merge then applied: less than its count where places overlap (``aaa``)."""
-
-    @property
-    def tokens(self) -> int:
-        """Tokens that the corpus comes to: a merge that applies puts one in the place of two."""
-        return self.text_bytes - sum(self.applied)
-
-    def bytes_per_token(self, merges: int) -> float:
-        """Bytes per token on the corpus with the first ``merges`` merges alone.
-
-        The merges of a smaller vocabulary are the first ones of a larger, so one training tells of
-        every size.
-        """
-        return self.text_bytes / (self.text_bytes - sum(self.applied[:merges]))
 
 
 class Tokenizer:
@@ -211,7 +188,7 @@ class Tokenizer:
     def merges(self) -> list[tuple[bytes, bytes]]:
         """The pairs that merge, lowest rank first."""
         bytes_of = {token_id: token for token, token_id in self._core.tokens()}
-        return [(bytes_of[left], bytes_of[right]) for left, right in self._core.merges()]
+        return [(bytes_of[left], bytes_of[right]) for left, right, *_ in self._core.merges()]
 
     @property
     def identity(self) -> str:
@@ -331,6 +308,28 @@ class Tokenizer:
         for token, token_id in self._core.tokens():
             lengths[token_id] = len(token)
         return lengths
+
+    def steps(self, text: str | bytes) -> TextSteps:
+        """How ``text`` is built up, merge by merge; special tokens in it are text.
+
+        Raises:
+            TextError: The text has a lone surrogate.
+        """
+        return steps_of(self._core, text)
+
+    def truncated_to(self, n_vocab: int) -> Tokenizer:
+        """The tokenizer of ``n_vocab`` tokens, special ones included, that training would give.
+
+        Training finds the merges of a smaller vocabulary first, so that the first ones of this are
+        its merges. The special tokens stay, and follow them.
+
+        Raises:
+            VocabularyError: ``n_vocab`` is out of range, or the ids of this vocabulary are not its
+                ranks, as in one that was not trained so.
+        """
+        core = self._core.truncated_to(n_vocab)
+        record = self.training
+        return Tokenizer(core, None if record is None else record.truncated_to(core))
 
     def __repr__(self) -> str:
         name = self.pretokenizer or "none"

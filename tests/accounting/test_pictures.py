@@ -11,12 +11,15 @@ from lmfast.accounting.pictures import (
     roofline_picture,
     save_picture,
     scaling_picture,
+    sweep_picture,
     time_picture,
     vocabulary_picture,
 )
 from lmfast.accounting.vocabulary import vocabulary_plan
 from lmfast.accounting.workload import model_workload
+from lmfast.bpe import train_bpe
 from lmfast.errors import FileError, HardwareError, MissingDependencyError
+from lmfast.sweep import sweep_sizes
 
 SMALL = named_model("gpt2-small")
 
@@ -61,6 +64,18 @@ def test_frontier_and_vocabulary():
     assert len(joined.get_xdata()) == sum(point.best for point in points)
     plan = vocabulary_plan(SMALL, [(1_000, 3.0), (2_000, 3.3)])
     assert len(vocabulary_picture(plan).axes) == 2
+
+
+def test_a_sweep_has_a_line_per_corpus(tmp_path):
+    (tmp_path / "text").write_text("the mats")
+    tokenizer = train_bpe(iter(["the cat sat on the mat"]), vocab_size=262)
+    sweep = sweep_sizes(tokenizer, [258, 262], evaluate={"mats": tmp_path / "text"})
+    lines = sweep_picture(sweep).axes[0].lines
+    assert [list(line.get_ydata()) for line in lines] == [
+        [row.bytes_per_token for row in sweep.rows],
+        [row.evaluated["mats"] for row in sweep.rows],
+    ]
+    assert [line.get_label() for line in lines] == ["training corpus", "mats"]
 
 
 def test_pictures_are_written(tmp_path):

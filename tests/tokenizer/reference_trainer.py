@@ -4,6 +4,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import regex
 from tokenizers.pre_tokenizers import ByteLevel
@@ -38,17 +39,21 @@ def _order(tie_break: str) -> Callable[[Pair, dict[bytes, int]], object]:
     return order
 
 
+def split(documents: Iterable[str], special_tokens: Sequence[str]) -> list[str]:
+    """The texts between special tokens."""
+    longest_first = sorted(special_tokens, key=len, reverse=True)
+    separator = "|".join(map(re.escape, longest_first)) or r"(?!)"
+    return [text for document in documents for text in re.split(separator, document)]
+
+
 def pretokens(
     documents: Iterable[str], pattern: str | None, special_tokens: Sequence[str]
 ) -> Counter[bytes]:
     """How often each pretoken occurs; special tokens end a document and are none."""
-    longest_first = sorted(special_tokens, key=len, reverse=True)
-    separator = "|".join(map(re.escape, longest_first)) or r"(?!)"
     counts: Counter[bytes] = Counter()
-    for document in documents:
-        for text in re.split(separator, document):
-            pieces = regex.findall(pattern, text) if pattern else [text] * bool(text)
-            counts.update(piece.encode() for piece in pieces)
+    for text in split(documents, special_tokens):
+        pieces = regex.findall(pattern, text) if pattern else [text] * bool(text)
+        counts.update(piece.encode() for piece in pieces)
     return counts
 
 
@@ -58,25 +63,42 @@ def merges(
     tie_break: str,
     min_frequency: int = 1,
     max_token_bytes: int | None = None,
+    start: "Start | None" = None,
 ) -> list[Pair]:
     """The pairs that merge, in order; fewer than ``number`` where the counts hold no more."""
+    start = start or Start(ids={bytes([byte]): byte for byte in range(256)}, merges=[])
     words = {word: [bytes([byte]) for byte in word] for word in counts}
-    ids = {bytes([byte]): byte for byte in range(256)}
+    for pair in start.merges:
+        words = {word: _merge(parts, pair) for word, parts in words.items()}
+    ids = dict(start.ids)
+    next_id = itertools.count(max(ids.values()) + 1)
     order = _order(tie_break)
     found: list[Pair] = []
     while len(found) < number:
         pairs: Counter[Pair] = Counter()
         for word, parts in words.items():
             for pair in itertools.pairwise(parts):
-                if max_token_bytes is None or len(pair[0] + pair[1]) <= max_token_bytes:
+                joined = pair[0] + pair[1]
+                if joined in ids:
+                    continue
+                if max_token_bytes is None or len(joined) <= max_token_bytes:
                     pairs[pair] += counts[word]
         if not pairs or max(pairs.values()) < min_frequency:
             break
         best = max(pairs, key=lambda pair: (pairs[pair], order(pair, ids)))
         found.append(best)
-        ids[best[0] + best[1]] = len(ids)
+        ids[best[0] + best[1]] = next(next_id)
         words = {word: _merge(parts, best) for word, parts in words.items()}
     return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """A vocabulary to continue, merged in the order of its ranks."""
+
+    ids: dict[bytes, int]
+    """Of all tokens, special ones by their text."""
+    merges: list[Pair]
 
 
 def _merge(parts: list[bytes], pair: Pair) -> list[bytes]:

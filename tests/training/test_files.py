@@ -3,7 +3,8 @@ import os
 import pytest
 
 from lmfast.errors import FileError
-from lmfast.training.files import locked, write_whole
+from lmfast.files import write_whole
+from lmfast.training.files import locked
 
 
 def test_writing_replaces_the_whole_file_and_leaves_nothing_else(tmp_path):

@@ -13,6 +13,7 @@ from lmfast.accounting.quantity import label
 from lmfast.accounting.vocabulary import VocabularyPlan
 from lmfast.accounting.workload import Workload
 from lmfast.errors import FileError, HardwareError, MissingDependencyError
+from lmfast.sweep import Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -191,6 +192,29 @@ def vocabulary_picture(plan: VocabularyPlan) -> "Figure":
     right = axes.twinx()
     right.plot(sizes, [row.bytes_per_token for row in plan.rows], "s-", color="tab:blue")
     right.set_ylabel("bytes per token (blue)")
+    return figure
+
+
+def sweep_picture(sweep: Sweep) -> "Figure":
+    """Bytes per token over the vocabulary size, a line per corpus.
+
+    Raises:
+        MissingDependencyError: matplotlib is not installed.
+    """
+    figure, axes = _figure()
+    sizes = [row.vocab_size for row in sweep.rows]
+    trained = [row.bytes_per_token for row in sweep.rows if row.bytes_per_token is not None]
+    if trained:
+        axes.plot(sizes, trained, "o-", color="black", label="training corpus")
+    for name in sweep.evaluated_bytes:
+        axes.plot(sizes, [row.evaluated[name] for row in sweep.rows], "s--", label=name)
+    axes.set(
+        xscale="log",
+        xlabel="vocabulary size",
+        ylabel="bytes per token",
+        title="compression by vocabulary size",
+    )
+    axes.legend(fontsize=7)
     return figure
 
 

@@ -15,7 +15,7 @@ from lmfast.accounting.recipes import trainer_recipe
 from lmfast.accounting.run_check import Comparison
 from lmfast.config import RunConfig
 from lmfast.corpus import PreparedCorpus
-from lmfast.tokenizer import TrainingRecord
+from lmfast.trace import TrainingRecord
 from lmfast.training import MemoryMeasurement, RunSummary
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lmfast.errors import ConfigError, FileError
-from lmfast.training.files import locked, write_whole
+from lmfast.files import write_whole
+from lmfast.training.files import locked
 
 MARKER = ".quickstart"
 DATA, REPORT, REPORT_TEXT, SAMPLE, PICTURE = (

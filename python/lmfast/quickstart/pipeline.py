@@ -15,6 +15,7 @@ from lmfast.bpe import train_bpe
 from lmfast.config import RunConfig
 from lmfast.config.checks import require, require_text
 from lmfast.corpus import PreparedCorpus, prepare
+from lmfast.files import write_whole
 from lmfast.model import generate_text
 from lmfast.progress import bytes_bar, count_bar
 from lmfast.quickstart import folder
@@ -24,10 +25,10 @@ from lmfast.quickstart.picture import draw_loss
 from lmfast.quickstart.plan import VOCAB_SIZE, Budget, choose_model, plan_run, with_steps
 from lmfast.quickstart.report import Report
 from lmfast.quickstart.sources import Sources, from_paths, standard_library
-from lmfast.tokenizer import END_OF_TEXT, Tokenizer, TrainingRecord
+from lmfast.tokenizer import END_OF_TEXT, Tokenizer
+from lmfast.trace import TrainingRecord
 from lmfast.training import StepRecord, Trainer, measure_memory, measure_step_seconds, read_metrics
 from lmfast.training.device import resolve_device, resolve_precision
-from lmfast.training.files import write_whole
 from lmfast.training.progress import ConsoleProgress
 
 PRETOKENIZER = "cl100k"

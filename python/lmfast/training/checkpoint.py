@@ -18,10 +18,10 @@ from torch import Tensor
 from lmfast.config import from_dict
 from lmfast.config.checks import require
 from lmfast.errors import CheckpointError, FileError, MismatchError
+from lmfast.files import sync
 from lmfast.model.weights import load_tensors, load_weights, save_tensors, save_weights
 from lmfast.training.device import ResolvedPrecision
 from lmfast.training.engine import Engine
-from lmfast.training.files import sync
 
 MODEL_FILE, OPTIMIZER_FILE, STATE_FILE = "model.safetensors", "optimizer.safetensors", "state.json"
 VERSION = 1

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from lmfast.errors import FileError, MissingFileError
+from lmfast.files import sync, write_whole
 from lmfast.records import read_records
-from lmfast.training.files import sync, write_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

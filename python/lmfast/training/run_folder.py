@@ -12,11 +12,12 @@ from pathlib import Path
 from lmfast.config import RunConfig, to_toml
 from lmfast.corpus import TokenShards
 from lmfast.errors import ConfigError, FileError
+from lmfast.files import sync, write_whole
 from lmfast.model import Transformer
 from lmfast.model.weights import CONFIG_FILE, WEIGHTS_FILE, save_config, save_weights
 from lmfast.tokenizer import TOKENIZER_FILE
 from lmfast.training.checkpoint import Checkpoints
-from lmfast.training.files import locked, sync, write_whole
+from lmfast.training.files import locked
 
 LOCK = ".lock"
 """Held by the run that writes; it stays, and so tells the folder of a run from any other."""

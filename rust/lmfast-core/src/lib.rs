@@ -1,5 +1,6 @@
 //! Byte-level BPE, from documents to token shards: read, pretokenize, train, encode, shard.
 
+pub mod characters;
 pub mod encode;
 mod error;
 mod files;

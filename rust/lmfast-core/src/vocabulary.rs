@@ -1,5 +1,7 @@
 //! Token bytes, ids and merge ranks.
 
+mod extend;
+
 use std::collections::{HashMap, hash_map::Entry};
 
 use rustc_hash::FxBuildHasher;

@@ -5,6 +5,7 @@
 mod arguments;
 mod door;
 mod errors;
+mod looking;
 mod shards;
 mod tokenizer;
 mod training;
@@ -16,6 +17,7 @@ use pyo3::prelude::*;
 mod _lmfast {
     #[pymodule_export]
     use super::{
+        looking::{character_class, for_each_text},
         shards::{expand_sources, write_shards},
         tokenizer::Tokenizer,
         training::PretokenCounts,

@@ -14,8 +14,8 @@ use pyo3::{prelude::*, types::PyBytes};
 
 use crate::{
     arguments::{
-        Count, FilePath, Id, Ids, PretokenizerName, Ranks, Special, SpecialIds, SpecialNames, Text,
-        Texts,
+        Count, FilePath, Id, Ids, PretokenizerName, Ranks, Size, Special, SpecialIds, SpecialNames,
+        Text, Texts,
     },
     door::{detached, watched},
 };
@@ -140,8 +140,33 @@ impl Tokenizer {
         tokens.map(|(id, bytes)| (PyBytes::new(py, bytes), id)).collect()
     }
 
-    fn merges(&self) -> Vec<(u32, u32)> {
-        self.core.vocabulary().merges().iter().map(|merge| (merge.left, merge.right)).collect()
+    /// Left, right, merged and rank, lowest rank first.
+    fn merges(&self) -> Vec<(u32, u32, u32, u32)> {
+        let merges = self.core.vocabulary().merges().iter();
+        merges.map(|merge| (merge.left, merge.right, merge.merged, merge.rank)).collect()
+    }
+
+    #[getter]
+    fn whole_pretokens_first(&self) -> bool {
+        self.core.vocabulary().whole_pretokens_first()
+    }
+
+    fn pretokens<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let cut = detached(py, || {
+            let mut ends = Vec::new();
+            self.core.pretokenizer().for_each_bytes(text.as_bytes(), |pretoken| {
+                ends.push(ends.last().copied().unwrap_or(0) + pretoken.len());
+            })?;
+            Ok(ends)
+        })?;
+        let starts = std::iter::once(0).chain(cut.iter().copied());
+        let pieces = starts.zip(cut.iter().copied());
+        Ok(pieces.map(|(start, end)| PyBytes::new(py, &text.as_bytes()[start..end])).collect())
+    }
+
+    fn truncated_to(&self, py: Python<'_>, n_vocab: Size) -> PyResult<Self> {
+        let n_vocab = usize::try_from(n_vocab.0).unwrap_or(usize::MAX);
+        Self::made(py, || self.core.truncated_to(n_vocab))
     }
 
     fn token_bytes(&self, py: Python<'_>, id: Id) -> PyResult<Py<PyBytes>> {

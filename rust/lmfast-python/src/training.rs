@@ -9,7 +9,10 @@ use lmfast_core::{
     Error, ErrorKind, Result, Tokenizer as Core,
     pretokenize::Pretokenizer,
     special::SpecialTokens,
-    train::{Counter, Counting, PretokenCounts as Counts, TieBreak, TrainOptions, train},
+    train::{
+        Counter, Counting, PretokenCounts as Counts, TieBreak, TrainOptions, TrainedMerge,
+        tokens_of, train,
+    },
     vocabulary::Vocabulary,
 };
 use pyo3::prelude::*;
@@ -37,6 +40,31 @@ impl PretokenCounts {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn options(
+        &self,
+        vocab_size: Size,
+        tie_break: &Str,
+        min_frequency: Size,
+        max_token_bytes: Count,
+        allow_fewer: bool,
+    ) -> Result<TrainOptions> {
+        Ok(TrainOptions {
+            vocab_size: usize::try_from(vocab_size.0).unwrap_or(usize::MAX),
+            special_tokens: self.counter.special_tokens.len(),
+            tie_break: TieBreak::from_name(&tie_break.0)?,
+            min_frequency: min_frequency.0,
+            max_token_bytes: max_token_bytes.0.map(NonZero::get),
+            allow_fewer,
+        })
+    }
+}
+
+/// How often a merge's pair occurred, how often it applied, and how many pairs had its count.
+type MergeCounts = (u64, u64, u64);
+
+fn parts(merge: &TrainedMerge) -> ((u32, u32), MergeCounts) {
+    ((merge.left, merge.right), (merge.count, merge.applied, merge.ties))
 }
 
 impl State {
@@ -133,20 +161,13 @@ impl PretokenCounts {
         allow_fewer: bool,
         threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<(Tokenizer, Vec<(u64, u64)>)> {
+    ) -> PyResult<(Tokenizer, Vec<MergeCounts>)> {
         let special_tokens = &self.counter.special_tokens;
         let (core, counts) = watched(py, on_progress.as_ref(), |watch| {
-            let options = TrainOptions {
-                vocab_size: usize::try_from(vocab_size.0).unwrap_or(usize::MAX),
-                special_tokens: special_tokens.len(),
-                tie_break: TieBreak::from_name(&tie_break.0)?,
-                min_frequency: min_frequency.0,
-                max_token_bytes: max_token_bytes.0.map(NonZero::get),
-                allow_fewer,
-            };
+            let options =
+                self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
             let trained = train(self.lock().counts()?, &options, None, threads.0, watch)?;
-            let merges: Vec<_> = trained.iter().map(|merge| (merge.left, merge.right)).collect();
-            let counts: Vec<_> = trained.iter().map(|merge| (merge.count, merge.applied)).collect();
+            let (merges, counts): (Vec<_>, Vec<_>) = trained.iter().map(parts).unzip();
             let vocabulary = Vocabulary::from_training(&merges)?;
             let ids = vocabulary.len() as u32..;
             let special = special_tokens.iter().map(|(text, _)| text.to_owned()).zip(ids).collect();
@@ -154,5 +175,32 @@ impl PretokenCounts {
             Ok((Core::new(vocabulary, SpecialTokens::new(special)?, pretokenizer)?, counts))
         })?;
         Ok((Tokenizer::new(core), counts))
+    }
+
+    /// Continue the merges of `tokenizer`; the number is that of the tokens it makes of the text.
+    #[expect(clippy::too_many_arguments, reason = "one for each option of training")]
+    fn extend(
+        &self,
+        py: Python<'_>,
+        tokenizer: &Bound<'_, Tokenizer>,
+        vocab_size: Size,
+        tie_break: Str,
+        min_frequency: Size,
+        max_token_bytes: Count,
+        allow_fewer: bool,
+        threads: Count,
+        on_progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<(Tokenizer, Vec<MergeCounts>, u64)> {
+        let start = &tokenizer.get().core;
+        let (core, counts, tokens) = watched(py, on_progress.as_ref(), |watch| {
+            let options =
+                self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
+            let mut state = self.lock();
+            let counted = state.counts()?;
+            let trained = train(counted, &options, Some(start), threads.0, watch)?;
+            let (merges, counts): (Vec<_>, Vec<_>) = trained.iter().map(parts).unzip();
+            Ok((start.extended(&merges)?, counts, tokens_of(counted, start)?))
+        })?;
+        Ok((Tokenizer::new(core), counts, tokens))
     }
 }

@@ -2,7 +2,7 @@
 
 import typer
 
-from lmfast.cli.tokenizer import decode, encode, inspect, train
+from lmfast.cli.tokenizer import decode, encode, extend, inspect, report, steps, sweep, train
 
 tokenizer_app = typer.Typer(
     name="tokenizer",
@@ -10,6 +10,10 @@ tokenizer_app = typer.Typer(
     help="Train byte-level BPE, encode text to ids and corpora to shards, decode, look inside.",
 )
 tokenizer_app.command("train")(train.train)
+tokenizer_app.command("extend")(extend.extend)
 tokenizer_app.command("encode")(encode.encode)
 tokenizer_app.command("decode")(decode.decode)
 tokenizer_app.command("inspect")(inspect.inspect)
+tokenizer_app.command("report")(report.report)
+tokenizer_app.command("steps")(steps.steps)
+tokenizer_app.command("sweep")(sweep.sweep)

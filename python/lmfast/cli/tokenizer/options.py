@@ -21,6 +21,10 @@ SpecialOption = Annotated[
     list[str] | None,
     typer.Option("--special", metavar="TEXT", help="A special token; may be repeated."),
 ]
+TraceOption = Annotated[
+    Path | None,
+    typer.Option("--trace", help="Also write every merge, to a .jsonl, .arrow or .parquet."),
+]
 TokenizerArgument = Annotated[
     Path, typer.Argument(help="A tokenizer.json, a .tiktoken file, or a folder.")
 ]

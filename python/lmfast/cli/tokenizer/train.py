@@ -10,9 +10,15 @@ import typer
 
 from lmfast.bpe import TieBreak, train_bpe
 from lmfast.cli.options import JsonOption
-from lmfast.cli.tokenizer.options import PretokenizerOption, SpecialOption, ThreadsOption
+from lmfast.cli.tokenizer.options import (
+    PretokenizerOption,
+    SpecialOption,
+    ThreadsOption,
+    TraceOption,
+)
 from lmfast.progress import bytes_bar, count_bar, plain_bytes
 from lmfast.tokenizer import END_OF_TEXT
+from lmfast.trace import check_trace_path
 
 
 def train(
@@ -40,12 +46,15 @@ def train(
     allow_fewer: Annotated[
         bool, typer.Option("--allow-fewer", help="Take fewer tokens if the corpus gives no more.")
     ] = False,
+    trace: TraceOption = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Train a byte-level BPE vocabulary and write it as a tokenizer.json.
 
     lmfast tokenizer train books.txt.zst --vocab-size 32000 --out books.json
+
+    lmfast tokenizer train books.txt.zst --out books.json --trace merges.jsonl
 
     The file loads in lmfast, in Hugging Face tokenizers and in transformers. Documents end at the
     text of a special token (--special, by default <|endoftext|>) and at the end of a file.
@@ -54,6 +63,8 @@ def train(
     first ones of this: keep them in a file for 'lmfast account vocab'.
     """
     specials = [END_OF_TEXT] if special is None else special
+    if trace is not None:
+        check_trace_path(trace)  # now, not after hours of training
     begin = time.perf_counter()
     with (
         bytes_bar("counting", plain_bytes(corpus)) as on_bytes,
@@ -76,6 +87,8 @@ def train(
     tokenizer.save(out)
     record = tokenizer.training
     assert record is not None
+    if trace is not None:
+        record.write_trace(trace)
     ratio = record.text_bytes / record.tokens
     rest = tokenizer.n_vocab - len(record.applied)
     if as_json:

@@ -5,6 +5,7 @@ mod cache;
 mod decode;
 mod merge;
 mod pairs;
+mod resize;
 
 use std::sync::Mutex;
 

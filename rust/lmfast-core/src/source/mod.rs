@@ -1,6 +1,7 @@
 //! Documents out of files.
 
 mod blocks;
+mod texts;
 
 use std::{
     ffi::OsStr,
@@ -11,6 +12,7 @@ use std::{
 
 pub(crate) use blocks::Block;
 use blocks::Blocks;
+pub use texts::{Stretches, texts_of};
 
 use crate::{
     error::{Error, Result},

@@ -1,0 +1,62 @@
+"""Continuing a vocabulary on more text."""
+
+from collections.abc import Iterable, Sequence
+
+from lmfast.bpe import TieBreak, counted
+from lmfast.tokenizer import Progress, StrPath, Tokenizer
+from lmfast.trace import TrainingRecord
+
+
+def extend(
+    tokenizer: Tokenizer,
+    sources: StrPath | Iterable[str] | Sequence[StrPath],
+    *,
+    vocab_size: int,
+    tie_break: TieBreak = "lexicographic",
+    min_frequency: int = 1,
+    max_token_bytes: int | None = None,
+    allow_fewer: bool = False,
+    threads: int | None = None,
+    on_bytes: Progress | None = None,
+    on_merges: Progress | None = None,
+) -> Tokenizer:
+    """Continue the training of a vocabulary on other text; every id and every rank stays.
+
+    The text is encoded with ``tokenizer``, and the pairs of its tokens merge as in ``train_bpe``.
+    New tokens have the ids after the greatest, new merges rank after all others. A pair whose bytes
+    are a token already, special ones included, never merges, so that no two ids stand for the same
+    bytes. Where a vocabulary takes a pretoken that is a token as a whole (``ignore_merges``), so
+    does the extended one, and the counts are those of merging alone.
+
+    Args:
+        tokenizer: Of any origin; its pretokenizer and special tokens are used.
+        sources: As for ``train_bpe``.
+        vocab_size: Ids to end with, gaps and special tokens included; at least those there are.
+        tie_break: As for ``train_bpe``.
+        min_frequency: Pairs that occur less often do not merge.
+        max_token_bytes: The longest new token, inclusive.
+        allow_fewer: Return what there is when the corpus cannot fill the vocabulary.
+        threads: ``None`` is one per core.
+        on_bytes: Called now and then with the bytes counted.
+        on_merges: Called now and then with the new merges found.
+
+    Raises:
+        MissingFileError: A source is not there.
+        CorpusError: The sources hold no text, or something that is not UTF-8.
+        VocabularyError: ``vocab_size`` is less than there is, or more than the corpus can fill.
+        ConfigError: There is no such tie-break, or a number is out of range.
+        InputTypeError: An argument has the wrong type.
+    """
+    special_tokens = list(tokenizer.special_tokens)
+    counts = counted(sources, tokenizer.pattern, special_tokens, threads, on_bytes)
+    core, merges, start_tokens = counts.extend(
+        tokenizer._core,
+        vocab_size,
+        tie_break,
+        min_frequency,
+        max_token_bytes,
+        allow_fewer,
+        threads,
+        on_merges,
+    )
+    return Tokenizer(core, TrainingRecord.of(core, counts.text_bytes, start_tokens, merges))

@@ -1,0 +1,15 @@
+"""Where a tokenizer stands on a text, and why; beside others on the same text."""
+
+from lmfast.report.characters import TextCounts
+from lmfast.report.measure import Report, compression_report
+from lmfast.report.tokens import KindUse, SourceUse, TokenizerUse, TokenUse
+
+__all__ = [
+    "KindUse",
+    "Report",
+    "SourceUse",
+    "TextCounts",
+    "TokenUse",
+    "TokenizerUse",
+    "compression_report",
+]

@@ -1,0 +1,214 @@
+"""How a text is built up: from its bytes to its tokens, merge by merge.
+
+The rule of byte-pair encoding as it reads, with a heap so that a long text is no trouble; the
+encoder in Rust gives the same ids by other means.
+"""
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from lmfast._lmfast import Tokenizer as _Core
+from lmfast.steps_picture import drawn, html_page
+from lmfast.token_text import escaped
+
+_Merges = dict[tuple[int, int], tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A token and where it stands."""
+
+    id: int
+    token: bytes
+    start: int
+    """Its first byte, counted from the beginning of the pretoken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One merge at one place."""
+
+    at: int
+    """The first byte of the left token, counted from the beginning of the pretoken."""
+    rank: int
+    left: int
+    right: int
+    merged: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PretokenSteps:
+    """One pretoken from its bytes to its tokens."""
+
+    pretoken: bytes
+    start: int
+    """Its first byte, counted from the beginning of the text."""
+    steps: tuple[Step, ...]
+    """The merges in the order in which they apply: the lowest rank first, of these the leftmost."""
+    ids: tuple[int, ...]
+    """The tokens that come of it."""
+    is_whole: bool
+    """Whether it is a token by itself, in a vocabulary that asks for that before any merge."""
+    tokens: dict[int, bytes]
+    """The bytes of every token that occurs on the way."""
+    byte_ids: tuple[int, ...]
+    """The tokens of its single bytes."""
+
+    def states(self) -> Iterator[tuple[Piece, ...]]:
+        """The tokens before the first step, then after each; made one by one, as they are large."""
+        state = [
+            Piece(id=token_id, token=self.tokens[token_id], start=start)
+            for start, token_id in enumerate(self.byte_ids)
+        ]
+        yield tuple(state)
+        for step in self.steps:
+            at = next(i for i, piece in enumerate(state) if piece.start == step.at)
+            merged = Piece(id=step.merged, token=self.tokens[step.merged], start=step.at)
+            state[at : at + 2] = [merged]
+            yield tuple(state)
+        if self.is_whole:
+            yield (Piece(id=self.ids[0], token=self.pretoken, start=0),)
+
+    @property
+    def final(self) -> tuple[Piece, ...]:
+        """The last of the states, at once."""
+        pieces, start = [], 0
+        for token_id in self.ids:
+            token = self.tokens[token_id]
+            pieces.append(Piece(id=token_id, token=token, start=start))
+            start += len(token)
+        return tuple(pieces)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The pretoken for JSON; tokens are written as in a merge trace."""
+        steps = [
+            {
+                "at": step.at,
+                "rank": step.rank,
+                "left": step.left,
+                "right": step.right,
+                "merged": step.merged,
+                "token": escaped(self.tokens[step.merged]),
+            }
+            for step in self.steps
+        ]
+        tokens = [
+            {"id": piece.id, "token": escaped(piece.token), "start": piece.start}
+            for piece in self.final
+        ]
+        return {
+            "pretoken": escaped(self.pretoken),
+            "start": self.start,
+            "byte_ids": list(self.byte_ids),
+            "is_whole": self.is_whole,
+            "steps": steps,
+            "tokens": tokens,
+        }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TextSteps(Sequence[PretokenSteps]):
+    """A text, pretoken by pretoken; a notebook shows it in colour."""
+
+    pretokens: tuple[PretokenSteps, ...]
+
+    def __len__(self) -> int:
+        return len(self.pretokens)
+
+    @overload
+    def __getitem__(self, index: int) -> PretokenSteps: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PretokenSteps, ...]: ...
+    def __getitem__(self, index: int | slice) -> PretokenSteps | tuple[PretokenSteps, ...]:
+        return self.pretokens[index]
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids of the text, as ``encode_ordinary`` gives them."""
+        return [token_id for pretoken in self.pretokens for token_id in pretoken.ids]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The text for JSON."""
+        return {
+            "ids": self.ids,
+            "pretokens": [pretoken.to_dict() for pretoken in self.pretokens],
+        }
+
+    def __repr__(self) -> str:
+        return "\n".join(line.plain() for line in drawn(self))
+
+    def _repr_html_(self) -> str:
+        return html_page(drawn(self))
+
+
+def steps_of(core: _Core, text: str | bytes) -> TextSteps:
+    """How ``text`` is built up; the text of special tokens is text like any other.
+
+    Time grows as n log n with the longest pretoken; equal pretokens are built once.
+
+    Raises:
+        TextError: The text has a lone surrogate.
+    """
+    merges = {(left, right): (rank, merged) for left, right, merged, rank in core.merges()}
+    byte_ids = [core.token_id(bytes([byte])) for byte in range(256)]
+    tokens = {token_id: token for token, token_id in core.tokens()}
+    whole = {token: i for i, token in tokens.items()} if core.whole_pretokens_first else {}
+    known: dict[bytes, tuple[tuple[Step, ...], tuple[int, ...], bool]] = {}
+    built, start = [], 0
+    for pretoken in core.pretokens(text):
+        ids = tuple(byte_ids[byte] for byte in pretoken)
+        if pretoken not in known:
+            if pretoken in whole:
+                known[pretoken] = (), (whole[pretoken],), True
+            else:
+                known[pretoken] = *_merge(ids, merges), False
+        steps, final, is_whole = known[pretoken]
+        seen = {*ids, *final, *(step.merged for step in steps)}
+        built.append(
+            PretokenSteps(
+                pretoken=pretoken,
+                start=start,
+                steps=steps,
+                ids=final,
+                # A token of one byte is whole by itself: there is nothing to ask for.
+                is_whole=is_whole and final != ids,
+                tokens={token_id: tokens[token_id] for token_id in seen},
+                byte_ids=ids,
+            )
+        )
+        start += len(pretoken)
+    return TextSteps(tuple(built))
+
+
+def _merge(ids: tuple[int, ...], merges: _Merges) -> tuple[tuple[Step, ...], tuple[int, ...]]:
+    """The merges that apply to the tokens ``ids`` of bytes, and what they end with."""
+    end = len(ids)
+    state = list(ids)  # by the first byte of each token; -1 where a token has been taken in
+    after = list(range(1, end + 1))
+    before = list(range(-1, end - 1))
+    heap: list[tuple[int, int, int, int, int]] = []
+
+    def offer(at: int) -> None:
+        if at >= 0 and after[at] < end:
+            left, right = state[at], state[after[at]]
+            if (found := merges.get((left, right))) is not None:
+                heapq.heappush(heap, (found[0], at, left, right, found[1]))
+
+    for at in range(end):
+        offer(at)
+    steps = []
+    while heap:
+        rank, at, left, right, merged = heapq.heappop(heap)
+        gone = after[at]
+        if state[at] != left or gone >= end or state[gone] != right:
+            continue  # one of the two has merged with another since
+        steps.append(Step(at=at, rank=rank, left=left, right=right, merged=merged))
+        state[at], state[gone] = merged, -1
+        after[at] = after[gone]
+        if after[at] < end:
+            before[after[at]] = at
+        offer(before[at])
+        offer(at)
+    return tuple(steps), tuple(token_id for token_id in state if token_id >= 0)

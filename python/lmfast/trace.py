@@ -1,0 +1,179 @@
+"""What training counted, merge by merge."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lmfast._lmfast import Tokenizer as _Core
+from lmfast.errors import ConfigError
+from lmfast.files import write_whole
+from lmfast.token_text import escaped
+from lmfast.trace_arrow import arrow_file, need_pyarrow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedMerge:
+    """One merge of a training, and the corpus after it."""
+
+    rank: int
+    id: int
+    """The new token."""
+    left: int
+    right: int
+    left_bytes: bytes
+    right_bytes: bytes
+    token: bytes
+    count: int
+    """How often the pair occurred when it merged, overlaps included."""
+    applied: int
+    """How often it merged: less than ``count`` where places overlap (``aaa``)."""
+    ties: int
+    """How many pairs had this count, itself included: 1 where the tie-break had no say."""
+    vocab_size: int
+    """Tokens after this merge, special tokens included."""
+    tokens: int
+    """Tokens that the corpus comes to after this merge."""
+    bytes_per_token: float
+    """Bytes of the corpus for each of them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row for JSON, bytes as ``lmfast.token_text.escaped`` writes them."""
+        row = {name: getattr(self, name) for name in TracedMerge.__slots__}
+        return {name: escaped(x) if isinstance(x, bytes) else x for name, x in row.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingRecord:
+    """What training counted."""
+
+    text_bytes: int
+    """Bytes of the corpus, the text of special tokens left out."""
+    counts: list[int]
+    """How often the pair of each merge occurred, overlaps included, in rank order."""
+    applied: list[int]
+    """How often each merge then applied: less than its count where places overlap (``aaa``)."""
+    ties: list[int]
+    """How many pairs had the count of each merge when it merged, itself included."""
+    start_tokens: int
+    """Tokens of the corpus before the first of these merges: its bytes, or what the vocabulary
+    that was extended made of it."""
+    core: _Core = field(repr=False, compare=False)
+    """The vocabulary that came of it."""
+
+    @classmethod
+    def of(
+        cls,
+        core: _Core,
+        text_bytes: int,
+        start_tokens: int,
+        merges: Sequence[tuple[int, int, int]],
+    ) -> "TrainingRecord":
+        """The record of count, applied and ties, a merge a row."""
+        counts, applied, ties = map(list, zip(*merges, strict=True)) if merges else ([], [], [])
+        return cls(
+            text_bytes=text_bytes,
+            counts=counts,
+            applied=applied,
+            ties=ties,
+            start_tokens=start_tokens,
+            core=core,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the corpus comes to: a merge that applies puts one in the place of two."""
+        return self.start_tokens - sum(self.applied)
+
+    @property
+    def first_rank(self) -> int:
+        """The rank of the first of these merges: 0, or how many the extended vocabulary had."""
+        return len(self.core.merges()) - len(self.counts)
+
+    def bytes_per_token(self, merges: int) -> float:
+        """Bytes per token on the corpus with the first ``merges`` of these merges alone.
+
+        The merges of a smaller vocabulary are the first ones of a larger, so one training tells of
+        every size.
+        """
+        return self.text_bytes / (self.start_tokens - sum(self.applied[:merges]))
+
+    def truncated_to(self, core: _Core) -> "TrainingRecord | None":
+        """The record of a training that had stopped at ``core``, which has fewer merges.
+
+        None where ``core`` ends before the first of these merges.
+        """
+        merges = len(core.merges()) - self.first_rank
+        if merges < 0:
+            return None
+        return TrainingRecord(
+            text_bytes=self.text_bytes,
+            counts=self.counts[:merges],
+            applied=self.applied[:merges],
+            ties=self.ties[:merges],
+            start_tokens=self.start_tokens,
+            core=core,
+        )
+
+    def trace(self) -> Iterator[TracedMerge]:
+        """The merges in the order in which they were found, made one by one."""
+        merges = self.core.merges()[self.first_rank :]
+        bytes_of = {token_id: token for token, token_id in self.core.tokens()}
+        vocab_size = len(bytes_of) + len(self.core.special_tokens) - len(merges)
+        tokens = self.start_tokens
+        rows = zip(merges, self.counts, self.applied, self.ties, strict=True)
+        for (left, right, merged, rank), count, applied, ties in rows:
+            vocab_size += 1
+            tokens -= applied
+            yield TracedMerge(
+                rank=rank,
+                id=merged,
+                left=left,
+                right=right,
+                left_bytes=bytes_of[left],
+                right_bytes=bytes_of[right],
+                token=bytes_of[merged],
+                count=count,
+                applied=applied,
+                ties=ties,
+                vocab_size=vocab_size,
+                tokens=tokens,
+                bytes_per_token=self.text_bytes / tokens,
+            )
+
+    def write_trace(self, path: str | Path) -> None:
+        r"""Write the trace, a merge a row, whole or not at all.
+
+        The suffix says how. ``.jsonl``: a JSON object a line, the bytes of tokens as text in which
+        printable characters stand for themselves, a backslash for two and any other byte is
+        ``\xNN``; ``lmfast.token_text.unescaped`` reads it back. ``.arrow`` (an Arrow IPC file) and
+        ``.parquet``: the same columns, the bytes of tokens as binary.
+
+        Raises:
+            ConfigError: The suffix is none of these.
+            FileError: The file cannot be written.
+            MissingDependencyError: pyarrow is not installed, for the last two.
+        """
+        path = Path(path)
+        check_trace_path(path)
+        if path.suffix == ".jsonl":
+            lines = (json.dumps(row.to_dict(), ensure_ascii=False) for row in self.trace())
+            content = "".join(f"{line}\n" for line in lines).encode()
+        else:
+            content = arrow_file(path.suffix, list(self.trace()))
+        write_whole(path, content)
+
+
+def check_trace_path(path: Path) -> None:
+    """Refuse what ``write_trace`` would refuse, before there is anything to write.
+
+    Raises:
+        ConfigError: The suffix says no format.
+        MissingDependencyError: The format needs pyarrow, which is not installed.
+    """
+    if path.suffix not in (".jsonl", ".arrow", ".parquet"):
+        msg = f"cannot write the trace {path}: its name must end in .jsonl, .arrow or .parquet"
+        raise ConfigError(msg)
+    if path.suffix != ".jsonl":
+        need_pyarrow(path.suffix)
