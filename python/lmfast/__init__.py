@@ -4,8 +4,17 @@ This package is light: the trainer (``lmfast.training``) needs the extra ``lmfas
 """
 
 from lmfast._lmfast import __version__
-from lmfast.bpe import train_bpe
+from lmfast.bpe import PretokenCounts, count_pretokens, train_bpe, train_from_counts
 from lmfast.errors import LmfastError
 from lmfast.tokenizer import Batch, Tokenizer
 
-__all__ = ["Batch", "LmfastError", "Tokenizer", "__version__", "train_bpe"]
+__all__ = [
+    "Batch",
+    "LmfastError",
+    "PretokenCounts",
+    "Tokenizer",
+    "__version__",
+    "count_pretokens",
+    "train_bpe",
+    "train_from_counts",
+]

@@ -1,8 +1,8 @@
-"""``lmfast tokenizer``: train, encode, decode, look inside; one module per subcommand."""
+"""``lmfast tokenizer``: train, count, encode, decode, look inside; one module per subcommand."""
 
 import typer
 
-from lmfast.cli.tokenizer import decode, encode, inspect, train
+from lmfast.cli.tokenizer import count, decode, encode, inspect, merge_counts, train
 
 tokenizer_app = typer.Typer(
     name="tokenizer",
@@ -10,6 +10,8 @@ tokenizer_app = typer.Typer(
     help="Train byte-level BPE, encode text to ids and corpora to shards, decode, look inside.",
 )
 tokenizer_app.command("train")(train.train)
+tokenizer_app.command("count")(count.count)
+tokenizer_app.command("merge-counts")(merge_counts.merge_counts)
 tokenizer_app.command("encode")(encode.encode)
 tokenizer_app.command("decode")(decode.decode)
 tokenizer_app.command("inspect")(inspect.inspect)

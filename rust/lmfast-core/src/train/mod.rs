@@ -8,7 +8,7 @@ mod pretokens;
 mod tie_break;
 
 pub use count::Counter;
-pub use counts::{Counting, PretokenCounts};
+pub use counts::{Counting, Cutting, Dropped, MemoryBudget, PretokenCounts, cutting_of};
 use merge::Merger;
 use pairs::{Pair, Pairs};
 use pretokens::Pretokens;
