@@ -4,9 +4,19 @@ This package is light: the trainer (``lmfast.training``) needs the extra ``lmfas
 """
 
 from lmfast._lmfast import __version__
-from lmfast.bpe import train_bpe
+from lmfast.bpe import PretokenCounts, count_pretokens, train_bpe, train_from_counts
 from lmfast.errors import LmfastError
 from lmfast.extension import extend
 from lmfast.tokenizer import Batch, Tokenizer
 
-__all__ = ["Batch", "LmfastError", "Tokenizer", "__version__", "extend", "train_bpe"]
+__all__ = [
+    "Batch",
+    "LmfastError",
+    "PretokenCounts",
+    "Tokenizer",
+    "__version__",
+    "count_pretokens",
+    "extend",
+    "train_bpe",
+    "train_from_counts",
+]

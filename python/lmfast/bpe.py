@@ -1,10 +1,16 @@
-"""Training a byte-level BPE vocabulary."""
+"""Training a byte-level BPE vocabulary: count pretokens, then merge.
+
+The two steps can run apart: many machines count parts of a corpus into files, and one trains on the
+sum of the files, with the result that the whole corpus would have given.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from os import PathLike
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
-from lmfast._lmfast import PretokenCounts, expand_sources
+from lmfast import _lmfast
+from lmfast._lmfast import expand_sources
 from lmfast.errors import InputTypeError
 from lmfast.tokenizer import (
     END_OF_TEXT,
@@ -16,13 +22,152 @@ from lmfast.tokenizer import (
 from lmfast.trace import TrainingRecord
 
 TieBreak: TypeAlias = Literal["lexicographic", "huggingface", "smallest_id"]
+Sources: TypeAlias = StrPath | Iterable[str] | Sequence[StrPath]
 
 # Texts of an iterator are counted in batches of about this many characters.
 _BATCH_CHARACTERS = 1 << 23
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """What counting left out because it occurs less often than ``min_count``.
+
+    A pretoken of n bytes holds n - 1 pairs, so the count of any pair is too low by at most
+    ``bytes - occurrences``; a merge whose count leads by more is the one that exact counts give.
+    """
+
+    pretokens: int
+    """Different pretokens."""
+    occurrences: int
+    """How often they occur together."""
+    bytes: int
+    """The text that they make up, in bytes."""
+
+
+class PretokenCounts:
+    """How often each pretoken of a corpus occurs: all that training needs to know of the text.
+
+    ``count_pretokens`` makes one, ``save`` writes it, and ``load`` adds up any number of files.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _lmfast.PretokenCounts) -> None:
+        self._core = core
+
+    @classmethod
+    def load(cls, files: StrPath | Sequence[StrPath], *, min_count: int = 1) -> Self:
+        """The sum of count files; they stay on disk and must not be changed meanwhile.
+
+        Args:
+            files: One or several, of text that was cut in the same way.
+            min_count: Pretokens that occur less often in all files together are dropped.
+
+        Raises:
+            MissingFileError: A file is not there.
+            CorpusError: A file holds no counts, is damaged or cut off, or is of text that was cut
+                otherwise; or a sum is beyond 64 bits.
+            FileError: A file cannot be read, or no temporary file be written.
+            ConfigError: No file is named.
+        """
+        if isinstance(files, str | PathLike):
+            files = [files]
+        return cls(_lmfast.PretokenCounts.load(files, min_count))
+
+    def save(self, path: StrPath) -> None:
+        """Write a count file, whole or not at all.
+
+        Raises:
+            FileError: It cannot be written.
+        """
+        self._core.save(path)
+
+    def __len__(self) -> int:
+        """The number of different pretokens."""
+        return len(self._core)
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of the text that was counted, special tokens left out."""
+        return self._core.text_bytes
+
+    @property
+    def occurrences(self) -> int:
+        """How often all pretokens occur together, those dropped left out."""
+        return self._core.occurrences
+
+    @property
+    def dropped(self) -> Dropped:
+        """What was left out."""
+        pretokens, occurrences, dropped_bytes = self._core.dropped
+        return Dropped(pretokens=pretokens, occurrences=occurrences, bytes=dropped_bytes)
+
+    @property
+    def pattern(self) -> str | None:
+        """The regular expression by which text was cut; None where it was not."""
+        return self._core.pattern
+
+    @property
+    def special_tokens(self) -> list[str]:
+        """The text that ended documents, in the order of the ids to be."""
+        return self._core.special_tokens
+
+    def items(self) -> list[tuple[bytes, int]]:
+        """Every pretoken and its count, in no particular order; all of them in memory."""
+        return self._core.items()
+
+
+def count_pretokens(
+    sources: Sources,
+    *,
+    pretokenizer: str | None = "gpt2",
+    special_tokens: Sequence[str] = (END_OF_TEXT,),
+    min_count: int = 1,
+    memory_budget: int | None = None,
+    temporary_folder: StrPath | None = None,
+    threads: int | None = None,
+    on_bytes: Progress | None = None,
+) -> PretokenCounts:
+    """Count the pretokens of a corpus: the first step of training.
+
+    Args:
+        sources: As for ``train_bpe``.
+        pretokenizer: As for ``train_bpe``.
+        special_tokens: Their text ends a document and is never counted.
+        min_count: Pretokens that occur less often in the whole corpus are dropped. That is the one
+            setting that loses something; ``dropped`` of the result says what.
+        memory_budget: Bytes that counting may take. What does not fit goes to temporary files, and
+            the counts are the same. At least 48 MiB and 4 MiB per thread; Python itself comes on
+            top, and so does a stretch of text that cannot be cut. None takes what it needs.
+        temporary_folder: Where these files go; the system's folder for such by default. They have
+            no name, so nothing is left of them however the process ends.
+        threads: ``None`` is one per core.
+        on_bytes: Called now and then with the bytes counted.
+
+    Raises:
+        MissingFileError: A source is not there.
+        CorpusError: A source holds something that is not UTF-8.
+        VocabularyError: The regular expression or the special tokens cannot be used.
+        FileError: A source cannot be read, or a temporary file cannot be written.
+        ConfigError: The budget is too small, or a number is out of range.
+        InputTypeError: An argument has the wrong type.
+    """
+    core = _lmfast.PretokenCounts(
+        pretokenizer_argument(pretokenizer), special_tokens, memory_budget, temporary_folder
+    )
+    if isinstance(sources, str | PathLike):
+        sources = [sources]
+    if isinstance(sources, Sequence):
+        core.add_files(expand_sources(sources), threads, on_bytes)
+    else:
+        for batch in _batches(sources):
+            core.add_texts(batch, threads)
+    core.finish(min_count)
+    return PretokenCounts(core)
+
+
 def train_bpe(
-    sources: StrPath | Iterable[str] | Sequence[StrPath],
+    sources: Sources,
     *,
     vocab_size: int,
     pretokenizer: str | None = "gpt2",
@@ -31,6 +176,8 @@ def train_bpe(
     min_frequency: int = 1,
     max_token_bytes: int | None = None,
     allow_fewer: bool = False,
+    memory_budget: int | None = None,
+    temporary_folder: StrPath | None = None,
     threads: int | None = None,
     on_bytes: Progress | None = None,
     on_merges: Progress | None = None,
@@ -54,6 +201,9 @@ def train_bpe(
         min_frequency: Pairs that occur less often do not merge.
         max_token_bytes: The longest token, inclusive.
         allow_fewer: Return what there is when the corpus cannot fill the vocabulary.
+        memory_budget: Bytes that counting may take, as for ``count_pretokens``; merging needs
+            memory in proportion to the pretokens that differ.
+        temporary_folder: Where counting puts what does not fit, as for ``count_pretokens``.
         threads: ``None`` is one per core.
         on_bytes: Called now and then with the bytes counted.
         on_merges: Called now and then with the merges found.
@@ -64,34 +214,71 @@ def train_bpe(
         VocabularyError: The vocabulary is too small for bytes and special tokens, or larger than
             the corpus can fill (the message says how many merges there were); or the regular
             expression or the special tokens cannot be used.
+        ConfigError: There is no such tie-break, a number is out of range, or the budget is too
+            small.
+        InputTypeError: An argument has the wrong type.
+    """
+    counts = count_pretokens(
+        sources,
+        pretokenizer=pretokenizer,
+        special_tokens=special_tokens,
+        memory_budget=memory_budget,
+        temporary_folder=temporary_folder,
+        threads=threads,
+        on_bytes=on_bytes,
+    )
+    return train_from_counts(
+        counts,
+        vocab_size=vocab_size,
+        tie_break=tie_break,
+        min_frequency=min_frequency,
+        max_token_bytes=max_token_bytes,
+        allow_fewer=allow_fewer,
+        threads=threads,
+        on_merges=on_merges,
+    )
+
+
+def train_from_counts(
+    counts: PretokenCounts | StrPath | Sequence[StrPath],
+    *,
+    vocab_size: int,
+    tie_break: TieBreak = "lexicographic",
+    min_frequency: int = 1,
+    max_token_bytes: int | None = None,
+    allow_fewer: bool = False,
+    threads: int | None = None,
+    on_merges: Progress | None = None,
+) -> Tokenizer:
+    """Train on counts: the second step of training, with the result of ``train_bpe``.
+
+    The pretokenizer and the special tokens are those with which the text was counted.
+
+    Args:
+        counts: What ``count_pretokens`` gave, or one or several count files, which are added up.
+        vocab_size: As for ``train_bpe``, and so are the other arguments.
+        tie_break: Which pair merges first of those that occur equally often.
+        min_frequency: Pairs that occur less often do not merge.
+        max_token_bytes: The longest token, inclusive.
+        allow_fewer: Return what there is when the counts cannot fill the vocabulary.
+        threads: ``None`` is one per core.
+        on_merges: Called now and then with the merges found.
+
+    Raises:
+        MissingFileError: A count file is not there.
+        CorpusError: Nothing was counted, or a count file cannot be used.
+        VocabularyError: The vocabulary is too small for bytes and special tokens, or larger than
+            the counts can fill.
         ConfigError: There is no such tie-break, or a number is out of range.
         InputTypeError: An argument has the wrong type.
     """
-    counts = counted(sources, pretokenizer, special_tokens, threads, on_bytes)
-    core, merges = counts.train(
+    if not isinstance(counts, PretokenCounts):
+        counts = PretokenCounts.load(counts)
+    core, merges = counts._core.train(
         vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, threads, on_merges
     )
-    text_bytes = counts.text_bytes
+    text_bytes = counts.text_bytes - counts.dropped.bytes
     return Tokenizer(core, TrainingRecord.of(core, text_bytes, text_bytes, merges))
-
-
-def counted(
-    sources: StrPath | Iterable[str] | Sequence[StrPath],
-    pretokenizer: str | None,
-    special_tokens: Iterable[str],
-    threads: int | None,
-    on_bytes: Progress | None,
-) -> PretokenCounts:
-    """The pretokens of ``sources``; all is as for ``train_bpe``."""
-    counts = PretokenCounts(pretokenizer_argument(pretokenizer), special_tokens)
-    if isinstance(sources, str | PathLike):
-        sources = [sources]
-    if isinstance(sources, Sequence):
-        counts.add_files(expand_sources(sources), threads, on_bytes)
-    else:
-        for batch in _batches(sources):
-            counts.add_texts(batch, threads)
-    return counts
 
 
 def _batches(texts: object) -> Iterator[list[str]]:

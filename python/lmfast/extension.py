@@ -1,21 +1,21 @@
 """Continuing a vocabulary on more text."""
 
-from collections.abc import Iterable, Sequence
-
-from lmfast.bpe import TieBreak, counted
+from lmfast.bpe import Sources, TieBreak, count_pretokens
 from lmfast.tokenizer import Progress, StrPath, Tokenizer
 from lmfast.trace import TrainingRecord
 
 
 def extend(
     tokenizer: Tokenizer,
-    sources: StrPath | Iterable[str] | Sequence[StrPath],
+    sources: Sources,
     *,
     vocab_size: int,
     tie_break: TieBreak = "lexicographic",
     min_frequency: int = 1,
     max_token_bytes: int | None = None,
     allow_fewer: bool = False,
+    memory_budget: int | None = None,
+    temporary_folder: StrPath | None = None,
     threads: int | None = None,
     on_bytes: Progress | None = None,
     on_merges: Progress | None = None,
@@ -36,6 +36,8 @@ def extend(
         min_frequency: Pairs that occur less often do not merge.
         max_token_bytes: The longest new token, inclusive.
         allow_fewer: Return what there is when the corpus cannot fill the vocabulary.
+        memory_budget: As for ``train_bpe``.
+        temporary_folder: As for ``train_bpe``.
         threads: ``None`` is one per core.
         on_bytes: Called now and then with the bytes counted.
         on_merges: Called now and then with the new merges found.
@@ -47,9 +49,16 @@ def extend(
         ConfigError: There is no such tie-break, or a number is out of range.
         InputTypeError: An argument has the wrong type.
     """
-    special_tokens = list(tokenizer.special_tokens)
-    counts = counted(sources, tokenizer.pattern, special_tokens, threads, on_bytes)
-    core, merges, start_tokens = counts.extend(
+    counts = count_pretokens(
+        sources,
+        pretokenizer=tokenizer.pattern,
+        special_tokens=list(tokenizer.special_tokens),
+        memory_budget=memory_budget,
+        temporary_folder=temporary_folder,
+        threads=threads,
+        on_bytes=on_bytes,
+    )
+    core, merges, start_tokens = counts._core.extend(
         tokenizer._core,
         vocab_size,
         tie_break,

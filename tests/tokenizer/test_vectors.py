@@ -27,7 +27,7 @@ def test_pretokens(scheme: str, case: dict[str, Any]) -> None:
         theirs = Split(Regex(pattern), "isolated").pre_tokenize_str(text)
         assert [pretoken for pretoken, _ in theirs] == cuts
     # As many different pretokens as there should be; and with each a token of its own, those.
-    counts = _lmfast.PretokenCounts(scheme, ())
+    counts = _lmfast.PretokenCounts(scheme, (), None, None)
     counts.add_texts([text], 1)
     assert len(counts) == len(set(cuts))
     tokens = dict.fromkeys(cut.encode() for cut in cuts if len(cut.encode()) > 1)

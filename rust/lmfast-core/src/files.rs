@@ -4,35 +4,47 @@ use std::{
     ffi::OsString,
     fmt::Write as _,
     fs::{self, File},
-    io::Write as _,
+    io::{BufWriter, Write as _},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 
-/// Write `bytes` beside `path`, flush them to disk, then rename: `path` holds the old bytes or all
-/// of the new ones, whatever happens in between. A link stays one, and so does a pipe or a device
-/// such as `/dev/null`, which is written to as it is.
+/// Write a file as [`write_whole`] does.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_whole(path, |out| out.write_all(bytes).map_err(|error| Error::io("write", path, error)))
+}
+
+/// Call `write` with a file beside `path`, flush that to disk, then rename it: `path` holds the old
+/// bytes or all of the new ones, whatever happens in between. A link stays one, and so does a pipe
+/// or a device such as `/dev/null`, which is written to as it is.
+pub(crate) fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<()>,
+) -> Result<()> {
+    let failed = |error| Error::io("write", path, error);
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let is_special = fs::metadata(&target).is_ok_and(|found| !found.is_file() && !found.is_dir());
     if is_special {
-        return fs::write(&target, bytes).map_err(|error| Error::io("write", path, error));
+        let mut out = BufWriter::new(File::create(&target).map_err(failed)?);
+        write(&mut out)?;
+        return out.flush().map_err(failed);
     }
-    let name = format!(".{}.tmp", std::process::id());
-    let temporary = beside(&target, &name);
-    let write = || {
-        let mut file = File::create(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, &target)
+    static WRITTEN: AtomicU64 = AtomicU64::new(0);
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let temporary = beside(&target, &format!(".{}-{number}.tmp", std::process::id()));
+    let whole = || {
+        let mut out = BufWriter::new(File::create(&temporary).map_err(failed)?);
+        write(&mut out)?;
+        let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.sync_all().and_then(|()| fs::rename(&temporary, &target)).map_err(failed)
     };
-    write().map_err(|error| {
+    whole().inspect_err(|_| {
         // The error that counts is the first; failing to clean up adds nothing to it.
         let _ = fs::remove_file(&temporary);
-        Error::io("write", path, error)
     })
 }
 

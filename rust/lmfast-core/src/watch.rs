@@ -25,6 +25,11 @@ impl Watch {
     /// Add `amount` to what is done; an error if the work is to stop.
     pub(crate) fn advance(&self, amount: u64) -> Result<()> {
         self.done.fetch_add(amount, Relaxed);
+        self.check()
+    }
+
+    /// An error if the work is to stop.
+    pub(crate) fn check(&self) -> Result<()> {
         if self.stop.load(Relaxed) { Err(Error::interrupted()) } else { Ok(()) }
     }
 }

@@ -6,19 +6,19 @@ use std::{
 };
 
 use lmfast_core::{
-    Error, ErrorKind, Result, Tokenizer as Core,
+    Error, ErrorKind, Result, Tokenizer as Core, Watch,
     pretokenize::Pretokenizer,
     special::SpecialTokens,
     train::{
-        Counter, Counting, PretokenCounts as Counts, TieBreak, TrainOptions, TrainedMerge,
-        tokens_of, train,
+        Counter, Counting, Dropped, MemoryBudget, PretokenCounts as Counts, TieBreak, TrainOptions,
+        TrainedMerge, cutting_of, tokens_of, train,
     },
     vocabulary::Vocabulary,
 };
-use pyo3::prelude::*;
+use pyo3::{prelude::*, types::PyBytes};
 
 use crate::{
-    arguments::{Count, FilePaths, PretokenizerName, Size, SpecialNames, Str},
+    arguments::{Count, FilePath, FilePaths, PretokenizerName, Size, SpecialNames, Str},
     door::{detached, watched},
     tokenizer::{Tokenizer, pretokenizer},
 };
@@ -58,6 +58,14 @@ impl PretokenCounts {
             allow_fewer,
         })
     }
+
+    fn counted<T: Send>(
+        &self,
+        py: Python<'_>,
+        read: impl FnOnce(&Counts) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        watched(py, None, |watch| read(self.lock().finish(1, watch)?))
+    }
 }
 
 /// How often a merge's pair occurred, how often it applied, and how many pairs had its count.
@@ -74,19 +82,26 @@ impl State {
 
     /// Count more. If that fails, so does everything after it.
     fn count(&mut self, count: impl FnOnce(&Counting) -> Result<()>) -> Result<()> {
-        let counting = match self.take() {
-            Self::Counting(counting) => counting,
-            Self::Counted(counts) => counts.reopen(),
-            Self::Broken => return Err(broken()),
-        };
-        count(&counting)?;
-        *self = Self::Counting(counting);
-        Ok(())
+        match self {
+            Self::Counting(counting) => {
+                let result = count(counting);
+                if result.is_err() {
+                    *self = Self::Broken;
+                }
+                result
+            }
+            Self::Counted(_) => Err(Error::new(
+                ErrorKind::Config,
+                "these counts are complete, nothing can be added; save them and merge the files",
+            )),
+            Self::Broken => Err(broken()),
+        }
     }
 
-    fn counts(&mut self) -> Result<&mut Counts> {
+    /// End counting; pretokens that occur less often than `min_count` are dropped.
+    fn finish(&mut self, min_count: u64, watch: &Watch) -> Result<&Counts> {
         *self = match self.take() {
-            Self::Counting(counting) => Self::Counted(counting.finish()?),
+            Self::Counting(counting) => Self::Counted(counting.finish(min_count, watch)?),
             state => state,
         };
         match self {
@@ -94,6 +109,16 @@ impl State {
             _ => Err(broken()),
         }
     }
+}
+
+fn counter(pretokenizer: Option<&str>, special_tokens: Vec<String>) -> Result<Counter> {
+    let pretokenizer = self::pretokenizer(pretokenizer)?;
+    let numbered = special_tokens.into_iter().zip(256..).collect();
+    let special_tokens = SpecialTokens::new(numbered)?;
+    // Fail now, not after hours of counting, on special tokens that a trained vocabulary cannot
+    // have.
+    Core::new(Vocabulary::from_training(&[])?, special_tokens.clone(), Pretokenizer::None)?;
+    Ok(Counter { pretokenizer, special_tokens })
 }
 
 fn broken() -> Error {
@@ -107,26 +132,86 @@ impl PretokenCounts {
         py: Python<'_>,
         pretokenizer: PretokenizerName,
         special_tokens: SpecialNames,
+        memory_budget: Count,
+        temporary_folder: Option<FilePath>,
     ) -> PyResult<Self> {
-        let counter = detached(py, || {
-            let pretokenizer = self::pretokenizer(pretokenizer.name())?;
-            let numbered = special_tokens.0.into_iter().zip(256..).collect();
-            let special_tokens = SpecialTokens::new(numbered)?;
-            // Fail now, not after hours of counting, on special tokens that a trained vocabulary
-            // cannot have.
-            Core::new(Vocabulary::from_training(&[])?, special_tokens.clone(), Pretokenizer::None)?;
-            Ok(Counter { pretokenizer, special_tokens })
-        })?;
-        Ok(Self { counter, state: Mutex::new(State::Counting(Counting::default())) })
+        let budget = memory_budget.0.map(|bytes| MemoryBudget {
+            bytes: bytes.get() as u64,
+            folder: temporary_folder.map_or_else(std::env::temp_dir, |folder| folder.0),
+        });
+        let counter = detached(py, || counter(pretokenizer.name(), special_tokens.0))?;
+        Ok(Self { counter, state: Mutex::new(State::Counting(Counting::new(budget))) })
+    }
+
+    /// The sum of count files, which say themselves how text was cut.
+    #[staticmethod]
+    fn load(py: Python<'_>, files: FilePaths, min_count: Size) -> PyResult<Self> {
+        watched(py, None, |watch| {
+            let first = files.0.first().ok_or_else(|| {
+                Error::new(ErrorKind::Config, "there is no count file to read: name one at least")
+            })?;
+            let cutting = cutting_of(first)?;
+            let counter = counter(cutting.pretokenizer.as_deref(), cutting.special_tokens)?;
+            let counting = Counting::default();
+            counting.add_counts(&files.0, &counter.cutting(), watch)?;
+            let state = State::Counted(counting.finish(min_count.0, watch)?);
+            Ok(Self { counter, state: Mutex::new(state) })
+        })
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        detached(py, || Ok(self.lock().counts()?.len()))
+        self.counted(py, |counts| Ok(counts.len()))
     }
 
     #[getter]
     fn text_bytes(&self, py: Python<'_>) -> PyResult<u64> {
-        detached(py, || Ok(self.lock().counts()?.text_bytes()))
+        self.counted(py, |counts| Ok(counts.text_bytes()))
+    }
+
+    #[getter]
+    fn occurrences(&self, py: Python<'_>) -> PyResult<u64> {
+        self.counted(py, |counts| Ok(counts.occurrences()))
+    }
+
+    /// Pretokens, occurrences and bytes that were dropped.
+    #[getter]
+    fn dropped(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
+        self.counted(py, |counts| {
+            let Dropped { pretokens, occurrences, bytes } = counts.dropped();
+            Ok((pretokens, occurrences, bytes))
+        })
+    }
+
+    #[getter]
+    fn pattern(&self) -> Option<&str> {
+        self.counter.pretokenizer.pattern()
+    }
+
+    #[getter]
+    fn special_tokens(&self) -> Vec<&str> {
+        self.counter.special_tokens.iter().map(|(text, _)| text).collect()
+    }
+
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyBytes>, u64)>> {
+        let items = self.counted(py, |counts| {
+            let mut items = Vec::with_capacity(counts.len());
+            counts.for_each(&mut |pretoken, count| {
+                items.push((pretoken.to_vec(), count));
+                Ok(())
+            })?;
+            Ok(items)
+        })?;
+        Ok(items.into_iter().map(|(bytes, count)| (PyBytes::new(py, &bytes), count)).collect())
+    }
+
+    fn finish(&self, py: Python<'_>, min_count: Size) -> PyResult<()> {
+        watched(py, None, |watch| self.lock().finish(min_count.0, watch).map(|_| ()))
+    }
+
+    fn save(&self, py: Python<'_>, path: FilePath) -> PyResult<()> {
+        watched(py, None, |watch| {
+            self.lock().finish(1, watch)?.save(&path.0, &self.counter.cutting(), watch)
+        })
     }
 
     fn add_texts(&self, py: Python<'_>, texts: Vec<Str>, threads: Count) -> PyResult<()> {
@@ -166,7 +251,7 @@ impl PretokenCounts {
         let (core, counts) = watched(py, on_progress.as_ref(), |watch| {
             let options =
                 self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
-            let trained = train(self.lock().counts()?, &options, None, threads.0, watch)?;
+            let trained = train(self.lock().finish(1, watch)?, &options, None, threads.0, watch)?;
             let (merges, counts): (Vec<_>, Vec<_>) = trained.iter().map(parts).unzip();
             let vocabulary = Vocabulary::from_training(&merges)?;
             let ids = vocabulary.len() as u32..;
@@ -196,7 +281,7 @@ impl PretokenCounts {
             let options =
                 self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
             let mut state = self.lock();
-            let counted = state.counts()?;
+            let counted = state.finish(1, watch)?;
             let trained = train(counted, &options, Some(start), threads.0, watch)?;
             let (merges, counts): (Vec<_>, Vec<_>) = trained.iter().map(parts).unzip();
             Ok((start.extended(&merges)?, counts, tokens_of(counted, start)?))

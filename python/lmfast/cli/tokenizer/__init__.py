@@ -1,8 +1,19 @@
-"""``lmfast tokenizer``: train, encode, decode, look inside; one module per subcommand."""
+"""``lmfast tokenizer``: train, count, encode, decode, look inside; one module per subcommand."""
 
 import typer
 
-from lmfast.cli.tokenizer import decode, encode, extend, inspect, report, steps, sweep, train
+from lmfast.cli.tokenizer import (
+    count,
+    decode,
+    encode,
+    extend,
+    inspect,
+    merge_counts,
+    report,
+    steps,
+    sweep,
+    train,
+)
 
 tokenizer_app = typer.Typer(
     name="tokenizer",
@@ -11,6 +22,8 @@ tokenizer_app = typer.Typer(
 )
 tokenizer_app.command("train")(train.train)
 tokenizer_app.command("extend")(extend.extend)
+tokenizer_app.command("count")(count.count)
+tokenizer_app.command("merge-counts")(merge_counts.merge_counts)
 tokenizer_app.command("encode")(encode.encode)
 tokenizer_app.command("decode")(decode.decode)
 tokenizer_app.command("inspect")(inspect.inspect)

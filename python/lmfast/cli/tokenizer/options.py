@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from lmfast.bpe import PretokenCounts
+from lmfast.cli.streams import say
 from lmfast.errors import ConfigError
 from lmfast.tokenizer import Tokenizer
 
@@ -17,6 +19,14 @@ PretokenizerOption = Annotated[
         "--pretokenizer", help="gpt2, cl100k, o200k, llama3, none, or a regular expression."
     ),
 ]
+TrainPretokenizerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--pretokenizer",
+        help="gpt2 (default), cl100k, o200k, llama3, none, or a regular expression.",
+        show_default=False,
+    ),
+]
 SpecialOption = Annotated[
     list[str] | None,
     typer.Option("--special", metavar="TEXT", help="A special token; may be repeated."),
@@ -24,6 +34,28 @@ SpecialOption = Annotated[
 TraceOption = Annotated[
     Path | None,
     typer.Option("--trace", help="Also write every merge, to a .jsonl, .arrow or .parquet."),
+]
+CorpusArgument = Annotated[
+    list[Path], typer.Argument(help="Text files (also .gz, .zst) or folders.")
+]
+MinCountOption = Annotated[
+    int,
+    typer.Option(
+        "--min-count", help="Drop pretokens that occur less often in all; says what is lost.", min=1
+    ),
+]
+MemoryOption = Annotated[
+    int | None,
+    typer.Option(
+        "--memory-budget",
+        metavar="MIB",
+        help="MiB that counting may take; the rest goes to temporary files, with the same result.",
+        min=1,
+    ),
+]
+TemporaryOption = Annotated[
+    Path | None,
+    typer.Option("--temporary-folder", help="Where they go; default: the system's folder."),
 ]
 TokenizerArgument = Annotated[
     Path, typer.Argument(help="A tokenizer.json, a .tiktoken file, or a folder.")
@@ -38,6 +70,42 @@ FileSpecialOption = Annotated[
         "--special", metavar="TEXT[=ID]", help="For the same: a special token, with its id."
     ),
 ]
+
+
+def budget_bytes(mib: int | None) -> int | None:
+    """The bytes of --memory-budget."""
+    return None if mib is None else mib << 20
+
+
+def describe_counts(counts: PretokenCounts) -> dict[str, object]:
+    """What --json tells of counts."""
+    return {
+        "pretokens": len(counts),
+        "occurrences": counts.occurrences,
+        "text_bytes": counts.text_bytes,
+        **describe_dropped(counts),
+    }
+
+
+def describe_dropped(counts: PretokenCounts) -> dict[str, int]:
+    """What --json tells of pretokens that were left out."""
+    dropped = counts.dropped
+    return {
+        "dropped_pretokens": dropped.pretokens,
+        "dropped_occurrences": dropped.occurrences,
+        "dropped_bytes": dropped.bytes,
+    }
+
+
+def say_dropped(counts: PretokenCounts) -> None:
+    """Say what was lost, if anything was."""
+    dropped = counts.dropped
+    if dropped.pretokens:
+        say(
+            f"dropped {dropped.pretokens:,} pretokens that occur {dropped.occurrences:,} times in "
+            f"all and make up {dropped.bytes:,} bytes; the count of any pair is too low by "
+            f"{dropped.bytes - dropped.occurrences:,} at most"
+        )
 
 
 def load_tokenizer(

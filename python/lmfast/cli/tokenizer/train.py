@@ -8,14 +8,21 @@ from typing import Annotated
 
 import typer
 
-from lmfast.bpe import TieBreak, train_bpe
+from lmfast.bpe import PretokenCounts, TieBreak, count_pretokens, train_from_counts
 from lmfast.cli.options import JsonOption
 from lmfast.cli.tokenizer.options import (
-    PretokenizerOption,
+    MemoryOption,
+    MinCountOption,
     SpecialOption,
+    TemporaryOption,
     ThreadsOption,
     TraceOption,
+    TrainPretokenizerOption,
+    budget_bytes,
+    describe_dropped,
+    say_dropped,
 )
+from lmfast.errors import ConfigError
 from lmfast.progress import bytes_bar, count_bar, plain_bytes
 from lmfast.tokenizer import END_OF_TEXT
 from lmfast.trace import check_trace_path
@@ -24,16 +31,21 @@ from lmfast.trace import check_trace_path
 def train(
     corpus: Annotated[
         list[Path],
-        typer.Argument(help="Text files (also .gz, .zst) or folders."),
+        typer.Argument(help="Text files (also .gz, .zst) or folders; or files of counts."),
     ],
+    from_counts: Annotated[
+        bool,
+        typer.Option("--from-counts", help="The files are of 'count' or 'merge-counts'."),
+    ] = False,
     vocab_size: Annotated[
         int, typer.Option("--vocab-size", help="Tokens to end with, special tokens included.")
     ] = 32_000,
     out: Annotated[Path, typer.Option("--out", help="The tokenizer.json to write.")] = Path(
         "tokenizer.json"
     ),
-    pretokenizer: PretokenizerOption = "gpt2",
+    pretokenizer: TrainPretokenizerOption = None,
     special: SpecialOption = None,
+    min_count: MinCountOption = 1,
     tie_break: Annotated[
         TieBreak, typer.Option("--tie-break", help="Which of equally frequent pairs merges first.")
     ] = "lexicographic",
@@ -47,6 +59,8 @@ def train(
         bool, typer.Option("--allow-fewer", help="Take fewer tokens if the corpus gives no more.")
     ] = False,
     trace: TraceOption = None,
+    memory_budget: MemoryOption = None,
+    temporary_folder: TemporaryOption = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -59,28 +73,42 @@ def train(
     The file loads in lmfast, in Hugging Face tokenizers and in transformers. Documents end at the
     text of a special token (--special, by default <|endoftext|>) and at the end of a file.
 
+    lmfast tokenizer train --from-counts part-*.counts --out books.json
+
+    With --from-counts the corpus was counted before, by 'lmfast tokenizer count' with its own
+    pretokenizer and special tokens; the vocabulary is that of the whole corpus.
+
     With --json the rows tell the compression of every smaller vocabulary, since its merges are the
     first ones of this: keep them in a file for 'lmfast account vocab'.
     """
-    specials = [END_OF_TEXT] if special is None else special
     if trace is not None:
         check_trace_path(trace)  # now, not after hours of training
     begin = time.perf_counter()
-    with (
-        bytes_bar("counting", plain_bytes(corpus)) as on_bytes,
-        count_bar("merging", max(0, vocab_size - 256 - len(specials))) as on_merges,
-    ):
-        tokenizer = train_bpe(
-            corpus,
+    if from_counts:
+        _refuse_with_counts(pretokenizer, special, memory_budget)
+        counts = PretokenCounts.load(corpus, min_count=min_count)
+    else:
+        with bytes_bar("counting", plain_bytes(corpus)) as on_bytes:
+            counts = count_pretokens(
+                corpus,
+                pretokenizer=pretokenizer or "gpt2",
+                special_tokens=[END_OF_TEXT] if special is None else special,
+                min_count=min_count,
+                memory_budget=budget_bytes(memory_budget),
+                temporary_folder=temporary_folder,
+                threads=threads,
+                on_bytes=on_bytes,
+            )
+    merges = max(0, vocab_size - 256 - len(counts.special_tokens))
+    with count_bar("merging", merges) as on_merges:
+        tokenizer = train_from_counts(
+            counts,
             vocab_size=vocab_size,
-            pretokenizer=pretokenizer,
-            special_tokens=specials,
             tie_break=tie_break,
             min_frequency=min_frequency,
             max_token_bytes=max_token_bytes,
             allow_fewer=allow_fewer,
             threads=threads,
-            on_bytes=on_bytes,
             on_merges=on_merges,
         )
     seconds = time.perf_counter() - begin
@@ -100,6 +128,7 @@ def train(
             "tokens": record.tokens,
             "bytes_per_token": ratio,
             "seconds": seconds,
+            **describe_dropped(counts),
             "rows": [
                 {"vocab_size": size, "bytes_per_token": record.bytes_per_token(size - rest)}
                 for size in _sizes(tokenizer.n_vocab)
@@ -112,6 +141,22 @@ def train(
         f"{ratio:.2f} bytes per token on the corpus",
         file=sys.stderr,
     )
+    say_dropped(counts)
+
+
+def _refuse_with_counts(
+    pretokenizer: str | None, special: list[str] | None, memory_budget: int | None
+) -> None:
+    """Refuse what was decided when the text was counted."""
+    given = {
+        "--pretokenizer": pretokenizer,
+        "--special": special,
+        "--memory-budget": memory_budget,
+    }
+    for name, value in given.items():
+        if value is not None:
+            msg = f"{name} cannot go with --from-counts: the text is cut and counted already"
+            raise ConfigError(msg)
 
 
 def _sizes(n_vocab: int) -> list[int]:

@@ -16,6 +16,7 @@ pub(crate) use cut::last_safe_cut;
 use regex::Pattern;
 use scan::FinalSpaces;
 use unicode::Classes;
+pub(crate) use unicode::UNICODE_VERSION;
 
 use crate::error::Result;
 

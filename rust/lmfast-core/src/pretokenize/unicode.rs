@@ -7,6 +7,9 @@ use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, HirKind};
 
+/// The version of the tables of `regex-syntax`, which decides how some characters are cut.
+pub(crate) const UNICODE_VERSION: &str = "16.0.0";
+
 /// `\p{L}`
 pub(crate) const LETTER: u8 = 1 << 0;
 /// `\p{N}`
@@ -115,5 +118,21 @@ impl Classes {
             }
             at += len;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_of_unicode_is_the_one_that_is_named() {
+        assert_eq!(UNICODE_VERSION, "16.0.0");
+        let is_letter = |c| Classes::get().of(c) & LETTER != 0;
+        // Letters of versions 15, 16 and 17.
+        assert_eq!(
+            ['\u{1DF25}', '\u{105C0}', '\u{10D50}', '\u{088F}'].map(is_letter),
+            [true, true, true, false]
+        );
     }
 }

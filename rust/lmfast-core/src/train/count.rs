@@ -4,7 +4,7 @@ use std::{num::NonZero, path::PathBuf};
 
 use rayon::prelude::*;
 
-use super::counts::{Counting, Front};
+use super::counts::{Counting, Cutting, Front};
 use crate::{
     error::Result,
     pretokenize::Pretokenizer,
@@ -24,6 +24,12 @@ pub struct Counter {
 }
 
 impl Counter {
+    /// How text is cut, as count files say it.
+    pub fn cutting(&self) -> Cutting {
+        let special = self.special_tokens.iter().map(|(text, _)| text.to_owned()).collect();
+        Cutting::new(self.pretokenizer.pattern(), special)
+    }
+
     /// Count the pretokens of `text`.
     fn count_text(&self, text: &str, front: &mut Front<'_>) -> Result<()> {
         let mut done = 0;
@@ -35,7 +41,6 @@ impl Counter {
     }
 
     fn count_segment(&self, text: &str, front: &mut Front<'_>) -> Result<()> {
-        front.note_text(text.len());
         let mut start = 0;
         self.pretokenizer.for_each(text, |pretoken| {
             let end = start + pretoken.len();
@@ -52,11 +57,14 @@ impl Counter {
         threads: Option<NonZero<usize>>,
         watch: &Watch,
     ) -> Result<()> {
+        let threads = threads::count(threads);
+        let limit = counting.limit(threads)?;
         let count = |front: &mut Front<'_>, text: &&str| {
             self.count_text(text, front)?;
+            counting.relieve(limit, watch)?;
             watch.advance(text.len() as u64)
         };
-        threads::run(threads::count(threads).min(texts.len().max(1)), || {
+        threads::run(threads.min(texts.len().max(1)), || {
             texts.par_iter().try_for_each_init(|| counting.front(), count)
         })?
     }
@@ -69,16 +77,17 @@ impl Counter {
         threads: Option<NonZero<usize>>,
         watch: &Watch,
     ) -> Result<()> {
+        let threads = threads::count(threads);
+        let limit = counting.limit(threads)?;
         let blocks = blocks_of(files, self.special_tokens.matcher(), &self.pretokenizer);
         let count = |front: &mut Front<'_>, block: Result<Block>| {
             let block = block?;
             for (text, _) in block.segments() {
                 self.count_segment(text, front)?;
             }
+            counting.relieve(limit, watch)?;
             watch.advance(block.len() as u64)
         };
-        threads::run(threads::count(threads), || {
-            blocks.par_bridge().try_for_each_init(|| counting.front(), count)
-        })?
+        threads::run(threads, || blocks.par_bridge().try_for_each_init(|| counting.front(), count))?
     }
 }

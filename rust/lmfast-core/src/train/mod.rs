@@ -13,7 +13,7 @@ mod text;
 mod tie_break;
 
 pub use count::Counter;
-pub use counts::{Counting, PretokenCounts};
+pub use counts::{Counting, Cutting, Dropped, MemoryBudget, PretokenCounts, cutting_of};
 use merge::Merger;
 use pairs::{Pair, Pairs};
 use search::Cells;

@@ -7,7 +7,7 @@
 
 use std::sync::{
     Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
 use super::{
@@ -32,31 +32,19 @@ pub(super) struct Shards {
     tables: Vec<Mutex<Table>>,
     /// Bytes of memory that all tables take.
     allocated: AtomicUsize,
-    text_bytes: AtomicU64,
 }
 
 impl Default for Shards {
     fn default() -> Self {
-        Self::from_tables((0..1 << SHARD_BITS).map(|_| Table::new(SHARD_BITS)).collect(), 0)
+        let tables = (0..1 << SHARD_BITS).map(|_| Mutex::new(Table::new(SHARD_BITS))).collect();
+        Self { tables, allocated: AtomicUsize::new(0) }
     }
 }
 
 impl Shards {
-    /// Shards that were taken out, to add to them again.
-    pub(super) fn from_tables(tables: Vec<Table>, text_bytes: u64) -> Self {
-        let allocated = tables.iter().map(Table::allocated).sum::<usize>().into();
-        let tables = tables.into_iter().map(Mutex::new).collect();
-        Self { tables, allocated, text_bytes: text_bytes.into() }
-    }
-
     /// Bytes of memory that all tables take.
     pub(super) fn allocated(&self) -> usize {
         self.allocated.load(Relaxed)
-    }
-
-    /// Bytes of the text that was counted, whether it is still here or was taken out.
-    pub(super) fn text_bytes(&self) -> u64 {
-        self.text_bytes.load(Relaxed)
     }
 
     /// The tables, after which all is empty; other threads may go on counting meanwhile.
@@ -107,11 +95,6 @@ impl<'a> Front<'a> {
     pub(super) fn new(shards: &'a Shards) -> Self {
         let short = vec![Default::default(); FRONT_SLOTS];
         Self { shards, short, shorts: 0, long: Table::new(0) }
-    }
-
-    /// Say that the pretokens of so many bytes of text are added.
-    pub(crate) fn note_text(&self, bytes: usize) {
-        self.shards.text_bytes.fetch_add(bytes as u64, Relaxed);
     }
 
     /// Count the pretoken `text[start..end]` once more.

@@ -7,6 +7,7 @@
 use super::{
     arena::{Arena, Place},
     hash::hash,
+    merge::SortedArena,
 };
 
 /// How full slots may become, in parts of 16; linear probing gets slow beyond.
@@ -26,6 +27,15 @@ impl Table {
     /// An empty table, for pretokens whose hashes share their first bits.
     pub(super) fn new(shared_bits: u32) -> Self {
         Self { shared_bits, ..Self::default() }
+    }
+
+    /// The same without what occurs less often than `min_count`.
+    pub(super) fn without_rare(&self, min_count: u64) -> Self {
+        let mut table = Self::new(self.shared_bits);
+        for (pretoken, count) in self.iter().filter(|&(_, count)| count >= min_count) {
+            table.add(hash(pretoken), pretoken, count);
+        }
+        table
     }
 
     /// Count `pretoken` `times` more often.
@@ -97,6 +107,11 @@ impl Table {
     /// Each pretoken with its count, in the order in which they came.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
         self.arena.places().map(|place| self.arena.get(place))
+    }
+
+    /// Each pretoken with its count, in the order of the bytes.
+    pub(super) fn sorted(&self) -> SortedArena<'_> {
+        SortedArena::new(&self.arena)
     }
 
     /// Hash, pretoken and count of each, nearly in the order of the hashes, of which all bits must
