@@ -116,7 +116,7 @@ class PretokenCounts:
         allow_fewer: bool,
         threads: int | None,
         on_progress: _Progress,
-    ) -> tuple[Tokenizer, list[tuple[int, int, int]]]: ...
+    ) -> tuple[Tokenizer, tuple[list[int], list[int], list[int]]]: ...
     def extend(
         self,
         tokenizer: Tokenizer,
@@ -127,7 +127,7 @@ class PretokenCounts:
         allow_fewer: bool,
         threads: int | None,
         on_progress: _Progress,
-    ) -> tuple[Tokenizer, list[tuple[int, int, int]], int]: ...
+    ) -> tuple[Tokenizer, tuple[list[int], list[int], list[int]], int]: ...
 
 def for_each_text(
     files: Sequence[_Path],

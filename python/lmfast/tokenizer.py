@@ -6,19 +6,21 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Literal, TypeAlias, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.errors import ConfigError, FileError, InputTypeError, TextError, VocabularyError
 from lmfast.steps import TextSteps, steps_of
 from lmfast.trace import TrainingRecord
 
+if TYPE_CHECKING:
+    # Loaded when arrays are asked for: it takes longer to load than all else here.
+    import numpy as np
+    from numpy.typing import NDArray
+
 StrPath: TypeAlias = str | PathLike[str]
 Special: TypeAlias = Literal["all"] | Collection[str]
-Ids: TypeAlias = Iterable[int] | NDArray[np.integer]
+Ids: TypeAlias = "Iterable[int] | NDArray[np.integer]"
 Progress: TypeAlias = Callable[[int], object]
 
 END_OF_TEXT = "<|endoftext|>"
@@ -27,7 +29,7 @@ TOKENIZER_FILE = "tokenizer.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Batch(Sequence[NDArray[np.uint32]]):
+class Batch(Sequence["NDArray[np.uint32]"]):
     """The ids of many documents, end to end; a document's own are a view, not a copy."""
 
     ids: NDArray[np.uint32]
@@ -304,6 +306,8 @@ class Tokenizer:
 
     def token_byte_lengths(self) -> NDArray[np.int64]:
         """The length in bytes of each token, ``[n_vocab]``; 0 for special tokens and gaps."""
+        import numpy as np
+
         lengths = np.zeros(self.n_vocab, dtype=np.int64)
         for token, token_id in self._core.tokens():
             lengths[token_id] = len(token)

@@ -1,7 +1,7 @@
 """What training counted, merge by merge."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,10 +68,10 @@ class TrainingRecord:
         core: _Core,
         text_bytes: int,
         start_tokens: int,
-        merges: Sequence[tuple[int, int, int]],
+        merges: tuple[list[int], list[int], list[int]],
     ) -> "TrainingRecord":
-        """The record of count, applied and ties, a merge a row."""
-        counts, applied, ties = map(list, zip(*merges, strict=True)) if merges else ([], [], [])
+        """The record of counts, applied and ties."""
+        counts, applied, ties = merges
         return cls(
             text_bytes=text_bytes,
             counts=counts,

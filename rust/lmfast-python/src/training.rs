@@ -13,7 +13,7 @@ use lmfast_core::{
         Counter, Counting, Dropped, MemoryBudget, PretokenCounts as Counts, TieBreak, TrainOptions,
         TrainedMerge, cutting_of, tokens_of, train,
     },
-    vocabulary::Vocabulary,
+    vocabulary::{TokenId, Vocabulary},
 };
 use pyo3::{prelude::*, types::PyBytes};
 
@@ -68,11 +68,16 @@ impl PretokenCounts {
     }
 }
 
-/// How often a merge's pair occurred, how often it applied, and how many pairs had its count.
-type MergeCounts = (u64, u64, u64);
+/// By merge: how often its pair occurred, how often it applied, and how many pairs had its count.
+type MergeCounts = (Vec<u64>, Vec<u64>, Vec<u64>);
 
-fn parts(merge: &TrainedMerge) -> ((u32, u32), MergeCounts) {
-    ((merge.left, merge.right), (merge.count, merge.applied, merge.ties))
+fn pairs_of(merges: &[TrainedMerge]) -> Vec<(TokenId, TokenId)> {
+    merges.iter().map(|merge| (merge.left, merge.right)).collect()
+}
+
+fn counts_of(merges: &[TrainedMerge]) -> MergeCounts {
+    let column = |number: fn(&TrainedMerge) -> u64| merges.iter().map(number).collect();
+    (column(|merge| merge.count), column(|merge| merge.applied), column(|merge| merge.ties))
 }
 
 impl State {
@@ -246,18 +251,18 @@ impl PretokenCounts {
         allow_fewer: bool,
         threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<(Tokenizer, Vec<MergeCounts>)> {
+    ) -> PyResult<(Tokenizer, MergeCounts)> {
         let special_tokens = &self.counter.special_tokens;
         let (core, counts) = watched(py, on_progress.as_ref(), |watch| {
             let options =
                 self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
             let trained = train(self.lock().finish(1, watch)?, &options, None, threads.0, watch)?;
-            let (merges, counts): (Vec<_>, Vec<_>) = trained.iter().map(parts).unzip();
-            let vocabulary = Vocabulary::from_training(&merges)?;
+            let vocabulary = Vocabulary::from_training(&pairs_of(&trained))?;
             let ids = vocabulary.len() as u32..;
             let special = special_tokens.iter().map(|(text, _)| text.to_owned()).zip(ids).collect();
             let pretokenizer = pretokenizer(self.counter.pretokenizer.pattern())?;
-            Ok((Core::new(vocabulary, SpecialTokens::new(special)?, pretokenizer)?, counts))
+            let core = Core::new(vocabulary, SpecialTokens::new(special)?, pretokenizer)?;
+            Ok((core, counts_of(&trained)))
         })?;
         Ok((Tokenizer::new(core), counts))
     }
@@ -275,7 +280,7 @@ impl PretokenCounts {
         allow_fewer: bool,
         threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<(Tokenizer, Vec<MergeCounts>, u64)> {
+    ) -> PyResult<(Tokenizer, MergeCounts, u64)> {
         let start = &tokenizer.get().core;
         let (core, counts, tokens) = watched(py, on_progress.as_ref(), |watch| {
             let options =
@@ -283,8 +288,8 @@ impl PretokenCounts {
             let mut state = self.lock();
             let counted = state.finish(1, watch)?;
             let trained = train(counted, &options, Some(start), threads.0, watch)?;
-            let (merges, counts): (Vec<_>, Vec<_>) = trained.iter().map(parts).unzip();
-            Ok((start.extended(&merges)?, counts, tokens_of(counted, start)?))
+            let extended = start.extended(&pairs_of(&trained))?;
+            Ok((extended, counts_of(&trained), tokens_of(counted, start)?))
         })?;
         Ok((Tokenizer::new(core), counts, tokens))
     }
