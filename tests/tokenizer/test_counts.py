@@ -141,6 +141,7 @@ counts.save(out)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in KiB there")
 def test_a_corpus_of_several_budgets_stays_within(tmp_path: Path) -> None:
     budget = 52 << 20

@@ -13,6 +13,9 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 
+/// Files written by this process, so that threads do not write to the same temporary file.
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
+
 /// Write a file as [`write_whole`] does.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     write_whole(path, |out| out.write_all(bytes).map_err(|error| Error::io("write", path, error)))
@@ -33,7 +36,6 @@ pub(crate) fn write_whole(
         write(&mut out)?;
         return out.flush().map_err(failed);
     }
-    static WRITTEN: AtomicU64 = AtomicU64::new(0);
     let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let temporary = beside(&target, &format!(".{}-{number}.tmp", std::process::id()));
     let whole = || {

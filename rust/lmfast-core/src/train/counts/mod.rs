@@ -52,7 +52,7 @@ const LEAST_FOR_TABLES: u64 = 16 << 20;
 
 /// How the text of a count file was cut; of the file, no more than that is checked.
 pub fn cutting_of(path: &Path) -> Result<Cutting> {
-    runs::cutting_of(path)
+    Run::open(path)?.cutting()
 }
 
 impl MemoryBudget {
@@ -95,7 +95,9 @@ impl Counting {
     pub fn add_counts(&self, paths: &[PathBuf], cutting: &Cutting, watch: &Watch) -> Result<()> {
         let mut runs = self.lock_runs();
         for path in paths {
-            runs.push(Run::open(path, cutting)?, &self.folder(), watch)?;
+            let run = Run::open(path)?;
+            run.check_cutting(cutting)?;
+            runs.push(run, &self.folder(), watch)?;
         }
         Ok(())
     }
@@ -211,8 +213,9 @@ impl PretokenCounts {
     /// for the same value.
     pub fn for_each(&self, visit: &mut dyn FnMut(&[u8], u64) -> Result<()>) -> Result<()> {
         match &self.held {
-            Held::InMemory(_) => {
-                self.iter().try_for_each(|(pretoken, count)| visit(pretoken, count))
+            Held::InMemory(tables) => {
+                let mut entries = tables.iter().flat_map(Table::iter);
+                entries.try_for_each(|(pretoken, count)| visit(pretoken, count))
             }
             Held::OnDisk(run) => {
                 let mut reader = run.reader()?;
@@ -222,12 +225,6 @@ impl PretokenCounts {
                 Ok(())
             }
         }
-    }
-
-    /// Each pretoken with its count; of counts in memory only.
-    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        let Held::InMemory(tables) = &self.held else { panic!("counts on disk have no iterator") };
-        tables.iter().flat_map(Table::iter)
     }
 
     /// Write all to a count file, whole or not at all.
@@ -273,9 +270,11 @@ impl PretokenCounts {
     #[cfg(test)]
     pub(crate) fn add(&mut self, pretoken: &[u8], times: u64) {
         let counting = Counting::default();
-        for (pretoken, count) in self.iter().chain([(pretoken, times)]) {
+        let mut add = |pretoken: &[u8], count| {
             counting.shards.add_all(std::iter::once((hash::hash(pretoken), pretoken, count)));
-        }
+            Ok(())
+        };
+        self.for_each(&mut add).and_then(|()| add(pretoken, times)).expect("in memory");
         *self = counting.finish(1, &Watch::default()).expect("in memory");
     }
 }

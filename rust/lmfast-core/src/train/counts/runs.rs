@@ -1,7 +1,7 @@
 //! Sorted runs of counts on disk: written when memory is short, merged when there are many.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufWriter, Read},
     path::{Path, PathBuf},
 };
@@ -30,24 +30,32 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// A count file, which must hold text that was cut in the same way.
-    pub(super) fn open(path: &Path, cutting: &Cutting) -> Result<Self> {
+    /// A count file.
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let failed = |error| Error::io("read", path, error);
-        let file = File::open(path).map_err(failed)?;
-        if !file.metadata().map_err(failed)?.is_file() {
+        // Opening a pipe would wait for someone to write.
+        if !fs::metadata(path).map_err(failed)?.is_file() {
             let message = format!("{} is not a file, which counts are read from", path.display());
             return Err(Error::corpus(message));
         }
-        let run = Self { file, path: path.to_owned(), totals: None };
-        if let Some(difference) = run.reader()?.cutting().difference(cutting) {
-            let message = format!(
+        let file = File::open(path).map_err(failed)?;
+        Ok(Self { file, path: path.to_owned(), totals: None })
+    }
+
+    /// How its text was cut.
+    pub(super) fn cutting(&self) -> Result<Cutting> {
+        Ok(self.reader()?.cutting().clone())
+    }
+
+    /// An error if its text was cut in another way.
+    pub(super) fn check_cutting(&self, cutting: &Cutting) -> Result<()> {
+        self.cutting()?.difference(cutting).map_or(Ok(()), |difference| {
+            Err(Error::corpus(format!(
                 "{} cannot be used: {difference}; counts belong together only if text was cut in \
                  the same way",
-                path.display()
-            );
-            return Err(Error::corpus(message));
-        }
-        Ok(run)
+                self.path.display()
+            )))
+        })
     }
 
     /// The sum of `sources`, without what occurs less often than `min_count`.
@@ -119,7 +127,7 @@ impl Runs {
             if self.0[level].len() < FAN_IN {
                 break;
             }
-            run = sum(std::mem::take(&mut self.0[level]), 1, folder, watch)?;
+            run = sum(&std::mem::take(&mut self.0[level]), 1, folder, watch)?;
         }
         Ok(())
     }
@@ -130,23 +138,17 @@ impl Runs {
         let mut runs: Vec<Run> = self.0.into_iter().flatten().collect();
         while runs.len() > FAN_IN {
             // The first ones are the smallest.
-            let merged = runs.drain(..FAN_IN).collect();
-            runs.push(sum(merged, 1, folder, watch)?);
+            let merged: Vec<Run> = runs.drain(..FAN_IN).collect();
+            runs.push(sum(&merged, 1, folder, watch)?);
         }
         if min_count <= 1 && runs.len() == 1 {
             return Ok(runs.remove(0));
         }
-        sum(runs, min_count, folder, watch)
+        sum(&runs, min_count, folder, watch)
     }
 }
 
-fn sum(runs: Vec<Run>, min_count: u64, folder: &Path, watch: &Watch) -> Result<Run> {
+fn sum(runs: &[Run], min_count: u64, folder: &Path, watch: &Watch) -> Result<Run> {
     let mut readers = runs.iter().map(Run::reader).collect::<Result<Vec<_>>>()?;
     Run::of(&mut readers, min_count, folder, watch)
-}
-
-/// How the text of a count file was cut.
-pub(super) fn cutting_of(path: &Path) -> Result<Cutting> {
-    let file = File::open(path).map_err(|error| Error::io("read", path, error))?;
-    Ok(CountReader::new(file, path)?.cutting().clone())
 }
