@@ -1,13 +1,20 @@
 """The Rust half of lmfast; ``lmfast.Tokenizer`` and ``lmfast.train_bpe`` are its Python face."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Literal, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PretokenCounts", "Tokenizer", "__version__", "expand_sources", "write_shards"]
+__all__ = [
+    "PretokenCounts",
+    "Sources",
+    "Tokenizer",
+    "__version__",
+    "expand_sources",
+    "write_shards",
+]
 
 __version__: str
 
@@ -72,10 +79,7 @@ class PretokenCounts:
     def __len__(self) -> int: ...
     @property
     def text_bytes(self) -> int: ...
-    def add_texts(self, texts: Sequence[str], threads: int | None) -> None: ...
-    def add_files(
-        self, files: Sequence[_Path], threads: int | None, on_progress: _Progress
-    ) -> None: ...
+    def add(self, sources: Sources, threads: int | None, on_progress: _Progress) -> None: ...
     def train(
         self,
         vocab_size: int,
@@ -86,10 +90,21 @@ class PretokenCounts:
         on_progress: _Progress,
     ) -> tuple[Tokenizer, list[tuple[int, int]]]: ...
 
+@final
+class Sources:
+    def __new__(
+        cls,
+        inputs: Sequence[tuple[_Path | None, Iterator[object] | None]],
+        text_field: str,
+        on_error: str,
+    ) -> Sources: ...
+    @property
+    def skipped(self) -> tuple[list[tuple[str, int]], str | None]: ...
+
 def expand_sources(paths: Sequence[_Path]) -> list[PathLike[str]]: ...
 def write_shards(
     tokenizer: Tokenizer,
-    files: Sequence[_Path],
+    sources: Sources,
     folder: _Path,
     held_out: tuple[_Path, int] | None,
     separator: str,

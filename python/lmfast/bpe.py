@@ -1,15 +1,13 @@
 """Training a byte-level BPE vocabulary."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from os import PathLike
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from lmfast._lmfast import PretokenCounts, expand_sources
-from lmfast.errors import InputTypeError
+from lmfast._lmfast import PretokenCounts
+from lmfast.sources import Corpus, OnError, open_sources, skipped_in
 from lmfast.tokenizer import (
     END_OF_TEXT,
     Progress,
-    StrPath,
     Tokenizer,
     TrainingRecord,
     pretokenizer_argument,
@@ -17,12 +15,9 @@ from lmfast.tokenizer import (
 
 TieBreak: TypeAlias = Literal["lexicographic", "huggingface", "smallest_id"]
 
-# Texts of an iterator are counted in batches of about this many characters.
-_BATCH_CHARACTERS = 1 << 23
-
 
 def train_bpe(
-    sources: StrPath | Iterable[str] | Sequence[StrPath],
+    sources: Corpus,
     *,
     vocab_size: int,
     pretokenizer: str | None = "gpt2",
@@ -31,6 +26,8 @@ def train_bpe(
     min_frequency: int = 1,
     max_token_bytes: int | None = None,
     allow_fewer: bool = False,
+    text_field: str = "text",
+    on_error: OnError = "raise",
     threads: int | None = None,
     on_bytes: Progress | None = None,
     on_merges: Progress | None = None,
@@ -41,9 +38,10 @@ def train_bpe(
     come last. The result does not depend on the number of threads or the order of the sources.
 
     Args:
-        sources: One path or several: a UTF-8 text file (also ``.gz`` or ``.zst``), or a folder,
-            which stands for all files below it. Or an iterator of texts, read in batches; a list
-            is taken as paths.
+        sources: One path or several: a file of UTF-8 text or of JSON lines (``.jsonl``,
+            ``.ndjson``), each also ``.gz`` or ``.zst``, a Parquet or Arrow file, a folder, or a
+            pattern such as ``data/**/*.txt``. Or an iterator of documents, ``str`` or ``bytes``,
+            counted while it goes on; a list is taken as paths.
         vocab_size: Tokens to end with, special tokens included; at least 256 and the special ones.
         pretokenizer: How text is cut before merging; no merge crosses a cut. ``"gpt2"``,
             ``"cl100k"``, ``"o200k"``, ``"llama3"``, a regular expression, or ``None`` for no cuts.
@@ -54,13 +52,22 @@ def train_bpe(
         min_frequency: Pairs that occur less often do not merge.
         max_token_bytes: The longest token, inclusive.
         allow_fewer: Return what there is when the corpus cannot fill the vocabulary.
+        text_field: The field of JSON lines and the column of Parquet and Arrow files that holds the
+            text; a dot leads into an object or a struct.
+        on_error: ``"skip"`` leaves out what cannot be used, and counts it in
+            ``Tokenizer.training.skipped``: a line of JSON, a row or an item that is not as it
+            should be; of a text file, each document that is not UTF-8. Rows without a value are no
+            documents, and counted either way.
         threads: ``None`` is one per core.
-        on_bytes: Called now and then with the bytes counted.
+        on_bytes: Called now and then with the bytes read of the files, compressed ones as they
+            are, or the bytes that an iterator yielded.
         on_merges: Called now and then with the merges found.
 
     Raises:
         MissingFileError: A source is not there.
-        CorpusError: The sources hold no text, or something that is not UTF-8.
+        MissingDependencyError: Parquet and Arrow files need the extra ``lmfast[parquet]``.
+        CorpusError: The sources hold no text, or something that cannot be used.
+        TextError: An item of the iterator is not UTF-8.
         VocabularyError: The vocabulary is too small for bytes and special tokens, or larger than
             the corpus can fill (the message says how many merges there were); or the regular
             expression or the special tokens cannot be used.
@@ -68,13 +75,8 @@ def train_bpe(
         InputTypeError: An argument has the wrong type.
     """
     counts = PretokenCounts(pretokenizer_argument(pretokenizer), special_tokens)
-    if isinstance(sources, str | PathLike):
-        sources = [sources]
-    if isinstance(sources, Sequence):
-        counts.add_files(expand_sources(sources), threads, on_bytes)
-    else:
-        for batch in _batches(sources):
-            counts.add_texts(batch, threads)
+    opened = open_sources(sources, text_field=text_field, on_error=on_error)
+    counts.add(opened, threads, on_bytes)
     core, merges = counts.train(
         vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, on_merges
     )
@@ -82,24 +84,6 @@ def train_bpe(
         text_bytes=counts.text_bytes,
         counts=[count for count, _ in merges],
         applied=[applied for _, applied in merges],
+        skipped=skipped_in(opened),
     )
     return Tokenizer(core, record)
-
-
-def _batches(texts: object) -> Iterator[list[str]]:
-    if not isinstance(texts, Iterable):
-        msg = f"sources must be paths or an iterator of str, not {type(texts).__name__}"
-        raise InputTypeError(msg)
-    batch: list[str] = []
-    characters = 0
-    for text in texts:
-        if not isinstance(text, str):
-            msg = f"text must be str, not {type(text).__name__}"
-            raise InputTypeError(msg)
-        batch.append(text)
-        characters += len(text)
-        if characters >= _BATCH_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from os import PathLike
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, overload
 
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.errors import ConfigError, FileError, InputTypeError, TextError, VocabularyError
+from lmfast.sources import Skipped, StrPath
 
-StrPath: TypeAlias = str | PathLike[str]
 Special: TypeAlias = Literal["all"] | Collection[str]
 Ids: TypeAlias = Iterable[int] | NDArray[np.integer]
 Progress: TypeAlias = Callable[[int], object]
@@ -61,6 +60,8 @@ class TrainingRecord:
     """How often the pair of each merge occurred, overlaps included, in rank order."""
     applied: list[int]
     """How often each merge then applied: less than its count where places overlap (``aaa``)."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """What of the corpus could not be used, with ``on_error="skip"``."""
 
     @property
     def tokens(self) -> int:

@@ -5,7 +5,9 @@
 mod arguments;
 mod door;
 mod errors;
+mod pump;
 mod shards;
+mod sources;
 mod tokenizer;
 mod training;
 
@@ -16,7 +18,8 @@ use pyo3::prelude::*;
 mod _lmfast {
     #[pymodule_export]
     use super::{
-        shards::{expand_sources, write_shards},
+        shards::write_shards,
+        sources::{Sources, expand_sources},
         tokenizer::Tokenizer,
         training::PretokenCounts,
     };

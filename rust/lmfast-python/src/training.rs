@@ -15,8 +15,9 @@ use lmfast_core::{
 use pyo3::prelude::*;
 
 use crate::{
-    arguments::{Count, FilePaths, PretokenizerName, Size, SpecialNames, Str},
-    door::{detached, watched},
+    arguments::{Count, PretokenizerName, Size, SpecialNames, Str},
+    door::{detached, fed, watched},
+    sources::Sources,
     tokenizer::{Tokenizer, pretokenizer},
 };
 
@@ -29,14 +30,6 @@ pub(crate) struct PretokenCounts {
 impl PretokenCounts {
     fn lock(&self) -> MutexGuard<'_, Counts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn add(&self, py: Python<'_>, more: Counts) -> PyResult<()> {
-        detached(py, || {
-            let mut counts = self.lock();
-            *counts = std::mem::take(&mut *counts).merged_with(more);
-            Ok(())
-        })
     }
 }
 
@@ -69,25 +62,22 @@ impl PretokenCounts {
         detached(py, || Ok(self.lock().text_bytes()))
     }
 
-    fn add_texts(&self, py: Python<'_>, texts: Vec<Str>, threads: Count) -> PyResult<()> {
-        let more = watched(py, None, |watch| {
-            let texts: Vec<&str> = texts.iter().map(|text| &*text.0).collect();
-            self.counter.count_texts(&texts, threads.0, watch)
-        })?;
-        self.add(py, more)
-    }
-
-    fn add_files(
+    fn add(
         &self,
         py: Python<'_>,
-        files: FilePaths,
+        sources: &Bound<'_, Sources>,
         threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let more = watched(py, on_progress.as_ref(), |watch| {
-            self.counter.count_files(&files.0, threads.0, watch)
+        let sources = sources.get();
+        let more = fed(py, on_progress.as_ref(), sources.pump(py), |watch| {
+            self.counter.count(sources.core(), threads.0, watch)
         })?;
-        self.add(py, more)
+        detached(py, || {
+            let mut counts = self.lock();
+            *counts = std::mem::take(&mut *counts).merged_with(more);
+            Ok(())
+        })
     }
 
     #[expect(clippy::too_many_arguments, reason = "one for each option of training")]

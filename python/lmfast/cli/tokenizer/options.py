@@ -1,11 +1,13 @@
 """The options that the subcommands of ``tokenizer`` share, and the tokenizer they name."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lmfast.errors import ConfigError
+from lmfast.sources import OnError, Skipped
 from lmfast.tokenizer import Tokenizer
 
 ThreadsOption = Annotated[
@@ -20,6 +22,18 @@ PretokenizerOption = Annotated[
 SpecialOption = Annotated[
     list[str] | None,
     typer.Option("--special", metavar="TEXT", help="A special token; may be repeated."),
+]
+TextFieldOption = Annotated[
+    str,
+    typer.Option(
+        "--text-field",
+        metavar="NAME",
+        help="The field of JSON lines, or column of Parquet files, that holds the text.",
+    ),
+]
+OnErrorOption = Annotated[
+    OnError,
+    typer.Option("--on-error", help="'skip' leaves out and counts what cannot be used."),
 ]
 TokenizerArgument = Annotated[
     Path, typer.Argument(help="A tokenizer.json, a .tiktoken file, or a folder.")
@@ -56,3 +70,18 @@ def load_tokenizer(
             raise ConfigError(msg)
         ids[name] = int(token_id)
     return Tokenizer.load(path, pretokenizer, ids)
+
+
+def skipped_result(skipped: Skipped) -> dict[str, int | str | dict[str, int] | None]:
+    """What was left out of a corpus, for ``--json``; a line on stderr says the same."""
+    if skipped.documents:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in skipped.by_reason.items())
+        print(
+            f"left out {skipped.documents:,} documents ({reasons}); the first: {skipped.first}",
+            file=sys.stderr,
+        )
+    return {
+        "documents": skipped.documents,
+        "by_reason": skipped.by_reason,
+        "first": skipped.first,
+    }

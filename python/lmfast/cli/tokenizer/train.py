@@ -10,15 +10,23 @@ import typer
 
 from lmfast.bpe import TieBreak, train_bpe
 from lmfast.cli.options import JsonOption
-from lmfast.cli.tokenizer.options import PretokenizerOption, SpecialOption, ThreadsOption
-from lmfast.progress import bytes_bar, count_bar, plain_bytes
+from lmfast.cli.tokenizer.options import (
+    OnErrorOption,
+    PretokenizerOption,
+    SpecialOption,
+    TextFieldOption,
+    ThreadsOption,
+    skipped_result,
+)
+from lmfast.progress import bytes_bar, count_bar
+from lmfast.sources import bytes_on_disk
 from lmfast.tokenizer import END_OF_TEXT
 
 
 def train(
     corpus: Annotated[
         list[Path],
-        typer.Argument(help="Text files (also .gz, .zst) or folders."),
+        typer.Argument(help="Files, folders or patterns: text, .jsonl, .parquet; also .gz, .zst."),
     ],
     vocab_size: Annotated[
         int, typer.Option("--vocab-size", help="Tokens to end with, special tokens included.")
@@ -40,6 +48,8 @@ def train(
     allow_fewer: Annotated[
         bool, typer.Option("--allow-fewer", help="Take fewer tokens if the corpus gives no more.")
     ] = False,
+    text_field: TextFieldOption = "text",
+    on_error: OnErrorOption = "raise",
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -48,7 +58,10 @@ def train(
     lmfast tokenizer train books.txt.zst --vocab-size 32000 --out books.json
 
     The file loads in lmfast, in Hugging Face tokenizers and in transformers. Documents end at the
-    text of a special token (--special, by default <|endoftext|>) and at the end of a file.
+    text of a special token (--special, by default <|endoftext|>) and at the end of a file. Each
+    line of a .jsonl file and each row of a .parquet file is one:
+
+    lmfast tokenizer train 'web/**/*.jsonl.zst' --text-field content --on-error skip
 
     With --json the rows tell the compression of every smaller vocabulary, since its merges are the
     first ones of this: keep them in a file for 'lmfast account vocab'.
@@ -56,7 +69,7 @@ def train(
     specials = [END_OF_TEXT] if special is None else special
     begin = time.perf_counter()
     with (
-        bytes_bar("counting", plain_bytes(corpus)) as on_bytes,
+        bytes_bar("counting", bytes_on_disk(corpus)) as on_bytes,
         count_bar("merging", max(0, vocab_size - 256 - len(specials))) as on_merges,
     ):
         tokenizer = train_bpe(
@@ -68,6 +81,8 @@ def train(
             min_frequency=min_frequency,
             max_token_bytes=max_token_bytes,
             allow_fewer=allow_fewer,
+            text_field=text_field,
+            on_error=on_error,
             threads=threads,
             on_bytes=on_bytes,
             on_merges=on_merges,
@@ -78,6 +93,7 @@ def train(
     assert record is not None
     ratio = record.text_bytes / record.tokens
     rest = tokenizer.n_vocab - len(record.applied)
+    skipped = skipped_result(record.skipped)
     if as_json:
         result = {
             "out": str(out),
@@ -87,6 +103,7 @@ def train(
             "tokens": record.tokens,
             "bytes_per_token": ratio,
             "seconds": seconds,
+            "skipped": skipped,
             "rows": [
                 {"vocab_size": size, "bytes_per_token": record.bytes_per_token(size - rest)}
                 for size in _sizes(tokenizer.n_vocab)

@@ -59,8 +59,10 @@ pub enum Fed {
     Batch(Batch),
     /// The end of one source.
     End,
-    /// There is no more, because something failed.
-    Failed(Error),
+    /// There is no more, because a document cannot be used.
+    Refused(Error),
+    /// There is no more, because the caller failed and knows why: the work counts as interrupted.
+    Broken,
 }
 
 impl Fed {
@@ -130,8 +132,8 @@ impl Feed {
         match fed {
             Some(Fed::Batch(batch)) => Ok(Some(batch)),
             Some(Fed::End) => Ok(None),
-            Some(Fed::Failed(error)) => Err(error),
-            None => Err(Error::interrupted()),
+            Some(Fed::Refused(error)) => Err(error),
+            Some(Fed::Broken) | None => Err(Error::interrupted()),
         }
     }
 
@@ -158,6 +160,11 @@ impl<'a> Feeder<'a> {
         Self { sources, input, index: 0, batch: Batch::default() }
     }
 
+    /// Whether the documents are rows of a file.
+    pub fn is_of_rows(&self) -> bool {
+        matches!(self.sources.inputs.get(self.input), Some(Input::Rows(_)))
+    }
+
     /// The documents that came before.
     pub fn index(&self) -> u64 {
         self.index
@@ -182,7 +189,7 @@ impl<'a> Feeder<'a> {
     /// The next document cannot be used, as `found` says; an error, or one skipped.
     pub fn refuse(&mut self, reason: Reason, found: &str) -> Result<()> {
         let (kind, place) = match self.sources.inputs.get(self.input) {
-            Some(Input::Rows(path) | Input::File(path)) => {
+            Some(Input::Rows(path)) => {
                 (ErrorKind::Corpus, format!("row {} of {}", self.index, path.display()))
             }
             _ => (ErrorKind::Text, format!("item {} of the iterator", self.index)),
@@ -199,6 +206,11 @@ impl<'a> Feeder<'a> {
     /// Whether it is time to pass the batch on.
     pub fn is_full(&self) -> bool {
         self.batch.size() >= BATCH_BYTES
+    }
+
+    /// Whether there is nothing to pass on.
+    pub fn is_empty(&self) -> bool {
+        self.batch.ends.is_empty()
     }
 
     /// What was gathered; it counts as `progress` bytes read, or as those of its text.
