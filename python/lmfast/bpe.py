@@ -37,6 +37,12 @@ def train_bpe(
     Ids 0 to 255 are the bytes; merges follow in the order in which they were found; special tokens
     come last. The result does not depend on the number of threads or the order of the sources.
 
+    Files are read in blocks that end where no pretoken reaches across, a MiB or so. Where a
+    document has no such place it is held in memory whole, and worked on by one thread: with
+    ``pretokenizer=None`` or a regular expression, in a single run of letters, symbols or
+    whitespace, and with ``on_error="skip"`` in text files. A line of JSON is held whole, too, and
+    may have 2^30 bytes.
+
     Args:
         sources: One path or several: a file of UTF-8 text or of JSON lines (``.jsonl``,
             ``.ndjson``), each also ``.gz`` or ``.zst``, a Parquet or Arrow file, a folder, or a

@@ -21,7 +21,8 @@ _Arrow: TypeAlias = Any
 
 # A batch is about this many bytes of text: enough to outweigh its overhead, and one of many.
 _BATCH_BYTES = 1 << 20
-_MOST_ROWS = 1 << 16
+# Rows that share their values take little of a file and much of memory.
+_MOST_ROWS = 1 << 12
 
 
 def require_pyarrow(path: Path) -> None:
@@ -58,7 +59,7 @@ def read_rows(path: Path, column: str) -> Iterator[Rows]:
     except FileNotFoundError as error:
         msg = f"cannot read {path}: there is no such file"
         raise MissingFileError(msg) from error
-    except pyarrow.ArrowInvalid as error:
+    except pyarrow.ArrowException as error:
         msg = f"cannot read {path}: {error}"
         raise CorpusError(msg) from error
     except OSError as error:
@@ -78,7 +79,7 @@ def _read_parquet(path: Path, column: str) -> Iterator[Rows]:
         for batch in file.iter_batches(batch_size=batch_rows, columns=[wanted]):
             progress = _share(size, read, batch.num_rows, rows)
             read += batch.num_rows
-            yield _rows(_field(batch.column(0), steps[1:]), progress)
+            yield _rows(_field(batch, steps), progress)
 
 
 def _batch_rows(metadata: _Arrow, column: str) -> int:
@@ -103,7 +104,7 @@ def _read_arrow(path: Path, column: str) -> Iterator[Rows]:
     with pyarrow.memory_map(str(path)) as source:
         for batch, position in _arrow_batches(source, size):
             steps = _steps(batch.schema, column, path)
-            rows = _field(batch.column(steps[0]), steps[1:])
+            rows = _field(batch, steps)
             row_bytes = max(1, rows.nbytes // max(1, len(rows)))
             batch_rows = min(max(1, _BATCH_BYTES // row_bytes), _MOST_ROWS)
             for start in range(0, len(rows), batch_rows):
@@ -158,12 +159,16 @@ def _steps(schema: _Arrow, column: str, path: Path) -> list[str]:
             f"the column {column!r} of {path} holds {kind}, not strings; the columns are: {columns}"
         )
         raise CorpusError(msg)
+    if schema.names.count(names[0]) > 1:
+        msg = f"{path} has several columns {names[0]!r}: which one holds the text cannot be told"
+        raise CorpusError(msg)
     return names
 
 
-def _field(array: _Arrow, steps: list[str]) -> _Arrow:
+def _field(batch: _Arrow, steps: list[str]) -> _Arrow:
     compute = importlib.import_module("pyarrow.compute")
-    for name in steps:
+    array = batch.column(steps[0])
+    for name in steps[1:]:
         array = compute.struct_field(array, name)
     return array
 

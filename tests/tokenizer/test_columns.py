@@ -137,7 +137,16 @@ def test_a_column_in_a_struct(tmp_path: Path) -> None:
         assert trained.training.skipped.by_reason == {"null": 2}
         with pytest.raises(CorpusError, match=r"no column 'doc.x'; the columns in doc are: body"):
             train(file, text_field="doc.x")
-    assert train(write(tmp_path / "b.arrow", rows), text_field="doc.body") == train(iter(["exact"]))
+    for name in ("b.parquet", "b.arrow"):
+        exact = train(write(tmp_path / name, rows), text_field="doc.body")
+        assert exact == train(iter(["exact"] * 3))
+
+
+def test_columns_of_the_same_name(tmp_path: Path) -> None:
+    rows = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
+    for name in ("a.parquet", "a.arrow"):
+        with pytest.raises(CorpusError, match="several columns 'text'"):
+            train(write(tmp_path / name, rows))
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "file.arrow", "stream.arrow"])

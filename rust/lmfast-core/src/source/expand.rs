@@ -141,3 +141,72 @@ fn match_parts(base: PathBuf, parts: &[Part], found: &mut Vec<PathBuf>) -> Resul
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_stand_for_what_they_match() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("data/deep/er")).unwrap();
+        fs::create_dir_all(at("data/.hidden")).unwrap();
+        let names = [
+            "b.txt",
+            "a.txt",
+            "c.jsonl",
+            "deep/d.txt",
+            "deep/er/e.txt",
+            ".f.txt",
+            ".hidden/g.txt",
+            "[x].txt",
+        ];
+        for name in names {
+            fs::write(at("data").join(name), "").unwrap();
+        }
+        let expanded = |pattern: &str| -> Result<Vec<String>> {
+            let inside = |path: PathBuf| {
+                let rest = path.strip_prefix(at("data")).unwrap().to_owned();
+                rest.into_os_string().into_string().unwrap()
+            };
+            Ok(expand(&[at(pattern)])?.into_iter().map(inside).collect())
+        };
+        for (pattern, files) in [
+            ("data/*.txt", vec!["[x].txt", "a.txt", "b.txt"]),
+            ("data/?.txt", vec!["a.txt", "b.txt"]),
+            ("data/[ac].*", vec!["a.txt", "c.jsonl"]),
+            ("data/[x].txt", vec!["[x].txt"]),
+            ("data/**/*.txt", vec!["[x].txt", "a.txt", "b.txt", "deep/d.txt", "deep/er/e.txt"]),
+            ("data/**/**/e.txt", vec!["deep/er/e.txt"]),
+            ("data/*/d.txt", vec!["deep/d.txt"]),
+            ("data/d*", vec!["deep/d.txt", "deep/er/e.txt"]),
+            ("data/.*.txt", vec![".f.txt"]),
+            ("*/**", vec!["[x].txt", "a.txt", "b.txt", "c.jsonl", "deep/d.txt", "deep/er/e.txt"]),
+        ] {
+            assert_eq!(expanded(pattern).unwrap(), files, "{pattern}");
+        }
+        let error = expanded("data/*.parquet").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Missing);
+        assert!(error.to_string().contains("as a pattern, it matches no file"), "{error}");
+        assert_eq!(expanded("data/[a.txt").unwrap_err().kind(), ErrorKind::Config);
+        assert_eq!(expanded("nowhere/a.txt").unwrap_err().kind(), ErrorKind::Missing);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_back_do_no_harm() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("a")).unwrap();
+        fs::write(at("a/x.txt"), "").unwrap();
+        for name in ["a/up", "a/again"] {
+            std::os::unix::fs::symlink(folder.path(), at(name)).unwrap();
+        }
+        for pattern in ["**/*.txt", "a/**", "*/*.txt"] {
+            assert_eq!(expand(&[at(pattern)]).unwrap(), [at("a/x.txt")], "{pattern}");
+        }
+        assert_eq!(expand(&[folder.path().into()]).unwrap(), [at("a/x.txt")]);
+        assert_eq!(expand(&[at("a/up/a/*.txt")]).unwrap(), [at("a/up/a/x.txt")]);
+    }
+}

@@ -1,6 +1,6 @@
 //! The text in one field of a line of JSON, without building the rest of it.
 
-use std::{fmt, marker::PhantomData};
+use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -69,10 +69,8 @@ fn member<'a>(json: &'a str, name: &str) -> Result<Option<&'a RawValue>, Refused
 }
 
 fn no_field(json: &str, name: &str, field: &FieldPath) -> Refused {
-    let fields: Vec<String> =
-        serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(json)
-            .map(|object| object.keys().map(|key| format!("{key:?}")).collect())
-            .unwrap_or_default();
+    let fields = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(json).unwrap_or_default();
+    let fields: Vec<String> = fields.keys().map(|name| format!("{name:?}")).collect();
     let more = if fields.len() > LISTED { ", ..." } else { "" };
     let listed = fields.iter().take(LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
     let has = if fields.is_empty() { "nothing".to_owned() } else { format!("{listed}{more}") };

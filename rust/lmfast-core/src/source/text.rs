@@ -47,6 +47,8 @@ pub(super) struct TextBlocks<'a> {
     path: PathBuf,
     reader: Reader,
     reading: Reading<'a>,
+    /// A document that is not UTF-8 is skipped: none of it is used before all of it is known.
+    skips: bool,
     /// Read, but not yet part of a block.
     buffer: Vec<u8>,
     /// Bytes of the text before the buffer.
@@ -56,17 +58,15 @@ pub(super) struct TextBlocks<'a> {
 impl<'a> TextBlocks<'a> {
     pub(super) fn open(input: usize, path: &Path, reading: Reading<'a>) -> Result<Self> {
         let reader = Reader::open(path)?;
-        Ok(Self { input, path: path.to_owned(), reader, reading, buffer: Vec::new(), offset: 0 })
+        let skips = reading.sources.options.on_error == OnError::Skip;
+        let (path, buffer) = (path.to_owned(), Vec::new());
+        Ok(Self { input, path, reader, reading, skips, buffer, offset: 0 })
     }
 
     /// The blocks of a text in memory, which has no path because nothing is wrong with it.
     pub(super) fn of(text: String, reading: Reading<'a>) -> Self {
-        let (path, reader) = (PathBuf::new(), Reader::of(text));
-        Self { input: 0, path, reader, reading, buffer: Vec::new(), offset: 0 }
-    }
-
-    fn skips(&self) -> bool {
-        self.reading.sources.options.on_error == OnError::Skip
+        let (path, reader, buffer) = (PathBuf::new(), Reader::of(text), Vec::new());
+        Self { input: 0, path, reader, reading, skips: false, buffer, offset: 0 }
     }
 
     fn read_on(&mut self) -> Result<()> {
@@ -89,7 +89,7 @@ impl<'a> TextBlocks<'a> {
                 return self.take(end, &separators).map(Some);
             }
             let limit = self.reading.sources.limits.document_bytes;
-            if self.skips() && self.buffer.len() > limit {
+            if self.skips && self.buffer.len() > limit {
                 return Err(Error::corpus(format!(
                     "{}: the document at byte {} is longer than {limit} bytes, the most that can be \
                      checked whole; to skip what is not UTF-8, write a separator between documents",
@@ -118,7 +118,7 @@ impl<'a> TextBlocks<'a> {
     /// Where the block ends, 0 if more must be read to tell, and the separators in it.
     fn end_of_block(&self) -> Result<(usize, Vec<Found>)> {
         let separators = self.reading.separators;
-        let valid = if self.skips() { None } else { Some(self.valid()?) };
+        let valid = if self.skips { None } else { Some(self.valid()?) };
         let bytes = valid.map_or(&self.buffer[..], str::as_bytes);
         if self.reader.at_end {
             return Ok((bytes.len(), separators.find_iter(bytes).collect()));
@@ -128,7 +128,6 @@ impl<'a> TextBlocks<'a> {
         let found: Vec<Found> =
             separators.find_iter(bytes).take_while(|found| found.start < certain).collect();
         let after_last = found.last().map_or(0, |found| found.end);
-        // Without knowing the rest of a document, none of it can be skipped: no cut within it.
         let cut = valid.and_then(|text| {
             let rest = text.get(after_last..text.floor_char_boundary(certain)).unwrap_or("");
             match self.reading.max_document_bytes {
@@ -145,7 +144,7 @@ impl<'a> TextBlocks<'a> {
         let mut bytes = std::mem::replace(&mut self.buffer, rest);
         bytes.truncate(end);
         let at_end = self.reader.at_end;
-        let is_whole = self.skips() || self.reading.max_document_bytes.is_some();
+        let is_whole = self.skips || self.reading.max_document_bytes.is_some();
         let mut segments = Vec::with_capacity(separators.len() + 1);
         let mut done = 0;
         for found in separators {
