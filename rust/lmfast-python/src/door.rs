@@ -80,10 +80,10 @@ pub(crate) fn fed<'py, T: Send>(
         py.detach(|| worker.join())
     });
     outcome.and_then(|()| {
-        if let (Ok(Err(error)), Some(raised)) = (&result, pump.and_then(Pump::raised)) {
-            if error.kind() == ErrorKind::Interrupted {
-                return Err(raised);
-            }
+        if let (Ok(Err(error)), Some(raised)) = (&result, pump.and_then(Pump::raised))
+            && error.kind() == ErrorKind::Interrupted
+        {
+            return Err(raised);
         }
         let value = converted(py, result)?;
         report(on_progress, &watch)?;

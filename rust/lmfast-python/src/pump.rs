@@ -103,7 +103,7 @@ impl<'a, 'py> Pump<'a, 'py> {
         let Some((feeder, iterator)) = self.waiting.front_mut() else {
             return Ok(None);
         };
-        while let Some(item) = iterator.next() {
+        for item in iterator.by_ref() {
             if let Some(fed) = add(feeder, item?)? {
                 return Ok(Some(fed));
             }

@@ -349,7 +349,11 @@ fn longest_block(text: &str, pretokenizer: &Pretokenizer) -> usize {
     let mut longest = 0;
     for block in sources.blocks(&separators, pretokenizer, None, &watch) {
         let mut bytes = 0;
-        block.unwrap().for_each(|text, _| Ok(bytes += text.len())).unwrap();
+        let add = |text: &str, _| {
+            bytes += text.len();
+            Ok(())
+        };
+        block.unwrap().for_each(add).unwrap();
         longest = longest.max(bytes);
     }
     longest

@@ -86,7 +86,7 @@ impl<'a> TextBlocks<'a> {
             }
             let (end, separators) = self.end_of_block()?;
             if end > 0 || self.reader.at_end {
-                return self.take(end, &separators).map(Some);
+                return Ok(Some(self.take(end, &separators)));
             }
             let limit = self.reading.sources.limits.document_bytes;
             if self.skips && self.buffer.len() > limit {
@@ -138,7 +138,7 @@ impl<'a> TextBlocks<'a> {
         Ok((after_last + cut.unwrap_or(0), found))
     }
 
-    fn take(&mut self, end: usize, separators: &[Found]) -> Result<Text> {
+    fn take(&mut self, end: usize, separators: &[Found]) -> Text {
         // Only what lies behind the block is copied.
         let rest = self.buffer[end..].to_vec();
         let mut bytes = std::mem::replace(&mut self.buffer, rest);
@@ -159,7 +159,7 @@ impl<'a> TextBlocks<'a> {
             Err(error) => self.without_invalid(error.as_bytes(), &mut segments),
         };
         self.offset += end as u64;
-        Ok(Text { text, segments })
+        Text { text, segments }
     }
 
     /// The text of the valid segments, which alone remain.
