@@ -1,6 +1,6 @@
 """The Rust half of lmfast; ``lmfast.Tokenizer`` and ``lmfast.train_bpe`` are its Python face."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Literal, TypeAlias, final
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "PretokenCounts",
+    "Sources",
     "Tokenizer",
     "__version__",
     "character_class",
@@ -103,10 +104,7 @@ class PretokenCounts:
     def items(self) -> list[tuple[bytes, int]]: ...
     def finish(self, min_count: int) -> None: ...
     def save(self, path: _Path) -> None: ...
-    def add_texts(self, texts: Sequence[str], threads: int | None) -> None: ...
-    def add_files(
-        self, files: Sequence[_Path], threads: int | None, on_progress: _Progress
-    ) -> None: ...
+    def add(self, sources: Sources, threads: int | None, on_progress: _Progress) -> None: ...
     def train(
         self,
         vocab_size: int,
@@ -136,10 +134,22 @@ def for_each_text(
     on_texts: Callable[[list[tuple[str, bool]]], object],
 ) -> None: ...
 def character_class(class_: str) -> list[tuple[int, int]]: ...
+
+@final
+class Sources:
+    def __new__(
+        cls,
+        inputs: Sequence[tuple[_Path | None, Iterator[object] | None]],
+        text_field: str,
+        on_error: str,
+    ) -> Sources: ...
+    @property
+    def skipped(self) -> tuple[list[tuple[str, int]], str | None]: ...
+
 def expand_sources(paths: Sequence[_Path]) -> list[PathLike[str]]: ...
 def write_shards(
     tokenizer: Tokenizer,
-    files: Sequence[_Path],
+    sources: Sources,
     folder: _Path,
     held_out: tuple[_Path, int] | None,
     separator: str,

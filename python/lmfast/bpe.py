@@ -4,28 +4,22 @@ The two steps can run apart: many machines count parts of a corpus into files, a
 sum of the files, with the result that the whole corpus would have given.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Literal, Self, TypeAlias
 
 from lmfast import _lmfast
-from lmfast._lmfast import expand_sources
-from lmfast.errors import InputTypeError
+from lmfast.sources import Corpus, OnError, Skipped, StrPath, open_sources, skipped_in
 from lmfast.tokenizer import (
     END_OF_TEXT,
     Progress,
-    StrPath,
     Tokenizer,
     pretokenizer_argument,
 )
 from lmfast.trace import TrainingRecord
 
 TieBreak: TypeAlias = Literal["lexicographic", "huggingface", "smallest_id"]
-Sources: TypeAlias = StrPath | Iterable[str] | Sequence[StrPath]
-
-# Texts of an iterator are counted in batches of about this many characters.
-_BATCH_CHARACTERS = 1 << 23
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +44,11 @@ class PretokenCounts:
     ``count_pretokens`` makes one, ``save`` writes it, and ``load`` adds up any number of files.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_core", "skipped")
 
-    def __init__(self, core: _lmfast.PretokenCounts) -> None:
+    def __init__(self, core: _lmfast.PretokenCounts, skipped: Skipped | None = None) -> None:
         self._core = core
+        self.skipped = Skipped() if skipped is None else skipped
 
     @classmethod
     def load(cls, files: StrPath | Sequence[StrPath], *, min_count: int = 1) -> Self:
@@ -118,13 +113,15 @@ class PretokenCounts:
 
 
 def count_pretokens(
-    sources: Sources,
+    sources: Corpus,
     *,
     pretokenizer: str | None = "gpt2",
     special_tokens: Sequence[str] = (END_OF_TEXT,),
     min_count: int = 1,
     memory_budget: int | None = None,
     temporary_folder: StrPath | None = None,
+    text_field: str = "text",
+    on_error: OnError = "raise",
     threads: int | None = None,
     on_bytes: Progress | None = None,
 ) -> PretokenCounts:
@@ -141,8 +138,10 @@ def count_pretokens(
             top, and so does a stretch of text that cannot be cut. None takes what it needs.
         temporary_folder: Where these files go; the system's folder for such by default. They have
             no name, so nothing is left of them however the process ends.
+        text_field: As for ``train_bpe``.
+        on_error: As for ``train_bpe``; what was left out is in ``skipped`` of the result.
         threads: ``None`` is one per core.
-        on_bytes: Called now and then with the bytes counted.
+        on_bytes: As for ``train_bpe``.
 
     Raises:
         MissingFileError: A source is not there.
@@ -155,19 +154,14 @@ def count_pretokens(
     core = _lmfast.PretokenCounts(
         pretokenizer_argument(pretokenizer), special_tokens, memory_budget, temporary_folder
     )
-    if isinstance(sources, str | PathLike):
-        sources = [sources]
-    if isinstance(sources, Sequence):
-        core.add_files(expand_sources(sources), threads, on_bytes)
-    else:
-        for batch in _batches(sources):
-            core.add_texts(batch, threads)
+    opened = open_sources(sources, text_field=text_field, on_error=on_error)
+    core.add(opened, threads, on_bytes)
     core.finish(min_count)
-    return PretokenCounts(core)
+    return PretokenCounts(core, skipped_in(opened))
 
 
 def train_bpe(
-    sources: Sources,
+    sources: Corpus,
     *,
     vocab_size: int,
     pretokenizer: str | None = "gpt2",
@@ -178,6 +172,8 @@ def train_bpe(
     allow_fewer: bool = False,
     memory_budget: int | None = None,
     temporary_folder: StrPath | None = None,
+    text_field: str = "text",
+    on_error: OnError = "raise",
     threads: int | None = None,
     on_bytes: Progress | None = None,
     on_merges: Progress | None = None,
@@ -187,10 +183,17 @@ def train_bpe(
     Ids 0 to 255 are the bytes; merges follow in the order in which they were found; special tokens
     come last. The result does not depend on the number of threads or the order of the sources.
 
+    Files are read in blocks that end where no pretoken reaches across, a MiB or so. Where a
+    document has no such place it is held in memory whole, and worked on by one thread: with
+    ``pretokenizer=None`` or a regular expression, in a single run of letters, symbols or
+    whitespace, and with ``on_error="skip"`` in text files. A line of JSON is held whole, too, and
+    may have 2^30 bytes.
+
     Args:
-        sources: One path or several: a UTF-8 text file (also ``.gz`` or ``.zst``), or a folder,
-            which stands for all files below it. Or an iterator of texts, read in batches; a list
-            is taken as paths.
+        sources: One path or several: a file of UTF-8 text or of JSON lines (``.jsonl``,
+            ``.ndjson``), each also ``.gz`` or ``.zst``, a Parquet or Arrow file, a folder, or a
+            pattern such as ``data/**/*.txt``. Or an iterator of documents, ``str`` or ``bytes``,
+            counted while it goes on; a list is taken as paths.
         vocab_size: Tokens to end with, special tokens included; at least 256 and the special ones.
         pretokenizer: How text is cut before merging; no merge crosses a cut. ``"gpt2"``,
             ``"cl100k"``, ``"o200k"``, ``"llama3"``, a regular expression, or ``None`` for no cuts.
@@ -204,13 +207,22 @@ def train_bpe(
         memory_budget: Bytes that counting may take, as for ``count_pretokens``; merging needs
             memory in proportion to the pretokens that differ.
         temporary_folder: Where counting puts what does not fit, as for ``count_pretokens``.
+        text_field: The field of JSON lines and the column of Parquet and Arrow files that holds the
+            text; a dot leads into an object or a struct.
+        on_error: ``"skip"`` leaves out what cannot be used, and counts it in
+            ``Tokenizer.training.skipped``: a line of JSON, a row or an item that is not as it
+            should be; of a text file, each document that is not UTF-8. Rows without a value are no
+            documents, and counted either way.
         threads: ``None`` is one per core.
-        on_bytes: Called now and then with the bytes counted.
+        on_bytes: Called now and then with the bytes read of the files, compressed ones as they
+            are, or the bytes that an iterator yielded.
         on_merges: Called now and then with the merges found.
 
     Raises:
         MissingFileError: A source is not there.
-        CorpusError: The sources hold no text, or something that is not UTF-8.
+        MissingDependencyError: Parquet and Arrow files need the extra ``lmfast[arrow]``.
+        CorpusError: The sources hold no text, or something that cannot be used.
+        TextError: An item of the iterator is not UTF-8.
         VocabularyError: The vocabulary is too small for bytes and special tokens, or larger than
             the corpus can fill (the message says how many merges there were); or the regular
             expression or the special tokens cannot be used.
@@ -224,6 +236,8 @@ def train_bpe(
         special_tokens=special_tokens,
         memory_budget=memory_budget,
         temporary_folder=temporary_folder,
+        text_field=text_field,
+        on_error=on_error,
         threads=threads,
         on_bytes=on_bytes,
     )
@@ -278,23 +292,5 @@ def train_from_counts(
         vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, threads, on_merges
     )
     text_bytes = counts.text_bytes - counts.dropped.bytes
-    return Tokenizer(core, TrainingRecord.of(core, text_bytes, text_bytes, merges))
-
-
-def _batches(texts: object) -> Iterator[list[str]]:
-    if not isinstance(texts, Iterable):
-        msg = f"sources must be paths or an iterator of str, not {type(texts).__name__}"
-        raise InputTypeError(msg)
-    batch: list[str] = []
-    characters = 0
-    for text in texts:
-        if not isinstance(text, str):
-            msg = f"text must be str, not {type(text).__name__}"
-            raise InputTypeError(msg)
-        batch.append(text)
-        characters += len(text)
-        if characters >= _BATCH_CHARACTERS:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
+    record = TrainingRecord.of(core, text_bytes, text_bytes, merges, counts.skipped)
+    return Tokenizer(core, record)

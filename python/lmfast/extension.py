@@ -1,13 +1,14 @@
 """Continuing a vocabulary on more text."""
 
-from lmfast.bpe import Sources, TieBreak, count_pretokens
-from lmfast.tokenizer import Progress, StrPath, Tokenizer
+from lmfast.bpe import TieBreak, count_pretokens
+from lmfast.sources import Corpus, OnError, StrPath
+from lmfast.tokenizer import Progress, Tokenizer
 from lmfast.trace import TrainingRecord
 
 
 def extend(
     tokenizer: Tokenizer,
-    sources: Sources,
+    sources: Corpus,
     *,
     vocab_size: int,
     tie_break: TieBreak = "lexicographic",
@@ -16,6 +17,8 @@ def extend(
     allow_fewer: bool = False,
     memory_budget: int | None = None,
     temporary_folder: StrPath | None = None,
+    text_field: str = "text",
+    on_error: OnError = "raise",
     threads: int | None = None,
     on_bytes: Progress | None = None,
     on_merges: Progress | None = None,
@@ -38,6 +41,8 @@ def extend(
         allow_fewer: Return what there is when the corpus cannot fill the vocabulary.
         memory_budget: As for ``train_bpe``.
         temporary_folder: As for ``train_bpe``.
+        text_field: As for ``train_bpe``.
+        on_error: As for ``train_bpe``.
         threads: ``None`` is one per core.
         on_bytes: Called now and then with the bytes counted.
         on_merges: Called now and then with the new merges found.
@@ -55,6 +60,8 @@ def extend(
         special_tokens=list(tokenizer.special_tokens),
         memory_budget=memory_budget,
         temporary_folder=temporary_folder,
+        text_field=text_field,
+        on_error=on_error,
         threads=threads,
         on_bytes=on_bytes,
     )
@@ -68,4 +75,5 @@ def extend(
         threads,
         on_merges,
     )
-    return Tokenizer(core, TrainingRecord.of(core, counts.text_bytes, start_tokens, merges))
+    record = TrainingRecord.of(core, counts.text_bytes, start_tokens, merges, counts.skipped)
+    return Tokenizer(core, record)

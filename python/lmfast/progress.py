@@ -1,8 +1,7 @@
 """A moving bar on a terminal, nothing elsewhere; always on stderr."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
 from rich.progress import (
@@ -47,17 +46,3 @@ def _bar(what: str, total: int | None, *columns: ProgressColumn) -> Iterator[Rep
     with bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
-
-
-def plain_bytes(paths: Iterable[str | Path]) -> int | None:
-    """The bytes that reading ``paths`` comes to; None where it cannot be told."""
-    total = 0
-    try:
-        for path in map(Path, paths):
-            for file in path.rglob("*") if path.is_dir() else [path]:
-                if file.suffix in (".gz", ".zst") or not file.exists():
-                    return None
-                total += file.stat().st_size if file.is_file() else 0
-    except OSError:
-        return None  # reading will say what is wrong
-    return total

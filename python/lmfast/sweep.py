@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmfast.errors import ConfigError, CorpusError
-from lmfast.tokenizer import Progress, StrPath, Tokenizer
+from lmfast.sources import StrPath
+from lmfast.tokenizer import Progress, Tokenizer
 from lmfast.usage import count_usage, merges_applied
 
 

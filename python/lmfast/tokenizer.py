@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.errors import ConfigError, FileError, InputTypeError, TextError, VocabularyError
+from lmfast.sources import StrPath
 from lmfast.steps import TextSteps, steps_of
 from lmfast.trace import TrainingRecord
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-StrPath: TypeAlias = str | PathLike[str]
 Special: TypeAlias = Literal["all"] | Collection[str]
 Ids: TypeAlias = "Iterable[int] | NDArray[np.integer]"
 Progress: TypeAlias = Callable[[int], object]

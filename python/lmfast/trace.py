@@ -9,6 +9,7 @@ from typing import Any
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.errors import ConfigError
 from lmfast.files import write_whole
+from lmfast.sources import Skipped
 from lmfast.token_text import escaped
 from lmfast.trace_arrow import arrow_file, need_pyarrow
 
@@ -59,6 +60,8 @@ class TrainingRecord:
     start_tokens: int
     """Tokens of the corpus before the first of these merges: its bytes, or what the vocabulary
     that was extended made of it."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """What of the corpus could not be used, with ``on_error="skip"``."""
     core: _Core = field(repr=False, compare=False)
     """The vocabulary that came of it."""
 
@@ -69,6 +72,7 @@ class TrainingRecord:
         text_bytes: int,
         start_tokens: int,
         merges: tuple[list[int], list[int], list[int]],
+        skipped: Skipped,
     ) -> "TrainingRecord":
         """The record of counts, applied and ties."""
         counts, applied, ties = merges
@@ -79,6 +83,7 @@ class TrainingRecord:
             ties=ties,
             start_tokens=start_tokens,
             core=core,
+            skipped=skipped,
         )
 
     @property

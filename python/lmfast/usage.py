@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lmfast._lmfast import expand_sources, for_each_text
-from lmfast.tokenizer import Progress, StrPath, Tokenizer
+from lmfast.sources import StrPath
+from lmfast.tokenizer import Progress, Tokenizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

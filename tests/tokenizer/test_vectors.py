@@ -28,7 +28,7 @@ def test_pretokens(scheme: str, case: dict[str, Any]) -> None:
         assert [pretoken for pretoken, _ in theirs] == cuts
     # As many different pretokens as there should be; and with each a token of its own, those.
     counts = _lmfast.PretokenCounts(scheme, (), None, None)
-    counts.add_texts([text], 1)
+    counts.add(_lmfast.Sources([(None, iter([text]))], "text", "raise"), 1, None)
     assert len(counts) == len(set(cuts))
     tokens = dict.fromkeys(cut.encode() for cut in cuts if len(cut.encode()) > 1)
     whole = Ours.from_ranks({**BYTES, **{t: 256 + n for n, t in enumerate(tokens)}}, scheme)

@@ -1,13 +1,12 @@
-"""Text files to folders of token shards."""
+"""Documents to folders of token shards."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from os import PathLike
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from lmfast._lmfast import expand_sources, write_shards
+from lmfast._lmfast import write_shards
 from lmfast.corpus.shards import TokenShards
-from lmfast.tokenizer import END_OF_TEXT, Progress, StrPath, Tokenizer
+from lmfast.sources import Corpus, OnError, Skipped, StrPath, open_sources, skipped_in
+from lmfast.tokenizer import END_OF_TEXT, Progress, Tokenizer
 
 TRAIN_FOLDER, HELD_OUT_FOLDER = "train", "held_out"
 
@@ -19,10 +18,12 @@ class PreparedCorpus:
     train: TokenShards
     held_out: TokenShards | None
     """The held-out documents; None where none were asked for."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """What of the corpus could not be used, with ``on_error="skip"``."""
 
 
 def prepare(
-    sources: StrPath | Sequence[StrPath],
+    sources: Corpus,
     tokenizer: Tokenizer,
     out: StrPath,
     *,
@@ -30,17 +31,19 @@ def prepare(
     separator: str = END_OF_TEXT,
     max_document_bytes: int | None = None,
     shard_tokens: int = 1 << 27,
+    text_field: str = "text",
+    on_error: OnError = "raise",
     threads: int | None = None,
     on_bytes: Progress | None = None,
 ) -> PreparedCorpus:
-    """Encode text files to token shards; the same bytes for any number of threads.
+    """Encode documents to token shards; the same bytes for any number of threads.
 
     A folder of shards appears under its name only when it is whole: an interrupted
     call leaves a folder beside it whose name ends in ``.unfinished``, which the next call clears.
 
     Args:
-        sources: One path or several: UTF-8 text, also ``.gz`` or ``.zst``; a folder stands for all
-            files below it. The end of a file ends a document.
+        sources: What ``lmfast.train_bpe`` takes: paths of text, JSON lines or Parquet files, of
+            folders and patterns, or an iterator of documents. The end of a file ends a document.
         tokenizer: What to encode with. A copy of it goes into the folder.
         out: The folder to make; with documents held out, it holds ``train`` and ``held_out``.
         held_out_one_in: Hold out one document in this many from training; ``None`` holds out none.
@@ -49,22 +52,29 @@ def prepare(
         max_document_bytes: Longer documents are cut after a line end.
         shard_tokens: A shard ends with the document that brings it to this many tokens; the
             default makes files of 256 MiB with 2-byte ids.
+        text_field: The field of JSON lines and the column of Parquet and Arrow files that holds the
+            text; a dot leads into an object or a struct.
+        on_error: ``"skip"`` leaves out the documents that cannot be used, and counts them in
+            ``PreparedCorpus.skipped``.
         threads: ``None`` is one per core.
-        on_bytes: Called now and then with the bytes read.
+        on_bytes: Called now and then with the bytes read of the files, compressed ones as they
+            are, or the bytes that an iterator yielded.
 
     Raises:
         MissingFileError: A source is not there.
         FileError: ``out`` already exists, another process writes it, or the disk is full.
-        CorpusError: A source is not UTF-8, there is no document, or too few to hold one out.
+        MissingDependencyError: Parquet and Arrow files need the extra ``lmfast[arrow]``.
+        TextError: An item of the iterator is not UTF-8.
+        CorpusError: A source cannot be used, there is no document, or too few to hold one out.
         UnknownTokenError: The tokenizer has no such separator.
     """
-    paths = [sources] if isinstance(sources, str | PathLike) else list(sources)
+    opened = open_sources(sources, text_field=text_field, on_error=on_error)
     folder, held_out = Path(out), None
     if held_out_one_in is not None:
         folder, held_out = folder / TRAIN_FOLDER, (folder / HELD_OUT_FOLDER, held_out_one_in)
     write_shards(
         tokenizer._core,
-        expand_sources(paths),
+        opened,
         folder,
         held_out,
         separator,
@@ -76,4 +86,5 @@ def prepare(
     return PreparedCorpus(
         train=TokenShards.open(folder),
         held_out=TokenShards.open(held_out[0]) if held_out else None,
+        skipped=skipped_in(opened),
     )

@@ -13,7 +13,8 @@ from lmfast.errors import ConfigError, CorpusError
 from lmfast.report.characters import TextCounter, TextCounts
 from lmfast.report.tokens import SourceUse, TokenizerUse, tokenizer_use
 from lmfast.report.verdict import verdict
-from lmfast.tokenizer import Progress, StrPath, Tokenizer
+from lmfast.sources import StrPath
+from lmfast.tokenizer import Progress, Tokenizer
 from lmfast.usage import pattern_to_cut_by
 
 

@@ -27,6 +27,8 @@ pub enum ErrorKind {
     UnknownToken,
     /// A pretokenizer that is not known, or a regular expression that does not work.
     Pattern,
+    /// Text that a caller passes in and that is not Unicode.
+    Text,
     /// Text that cannot be used, such as invalid UTF-8 in a corpus.
     Corpus,
     /// A file is not there.

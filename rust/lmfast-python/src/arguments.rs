@@ -64,7 +64,7 @@ fn string(object: Borrowed<'_, '_, PyAny>) -> PyResult<PyBackedStr> {
     })
 }
 
-fn wrong_type(object: Borrowed<'_, '_, PyAny>, what: &str) -> PyErr {
+pub(crate) fn wrong_type(object: Borrowed<'_, '_, PyAny>, what: &str) -> PyErr {
     let found = object.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
     raise(object.py(), "InputTypeError", format!("{what}, not {found}"))
 }

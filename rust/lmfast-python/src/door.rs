@@ -5,13 +5,13 @@ use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::mpsc::{RecvTimeoutError, channel},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use lmfast_core::{Result, Watch};
+use lmfast_core::{ErrorKind, Result, Watch, source::Feed};
 use pyo3::prelude::*;
 
-use crate::errors;
+use crate::{errors, pump::Pump};
 
 /// How often long work is checked for signals and progress.
 const POLL: Duration = Duration::from_millis(50);
@@ -32,39 +32,72 @@ pub(crate) fn watched<T: Send>(
     on_progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Watch) -> Result<T> + Send,
 ) -> PyResult<T> {
+    fed(py, on_progress, None, work)
+}
+
+/// Long work, watched, to which the caller's thread feeds what Python iterators yield. What the
+/// work reports of an earlier document goes before what the iterators raise.
+pub(crate) fn fed<'py, T: Send>(
+    py: Python<'py>,
+    on_progress: Option<&Bound<'_, PyAny>>,
+    mut pump: Option<Pump<'_, 'py>>,
+    work: impl FnOnce(&Watch) -> Result<T> + Send,
+) -> PyResult<T> {
     let watch = Watch::default();
+    let feed = pump.as_ref().map(Pump::feed);
     let mut outcome = Ok(());
+    let mut looked = Instant::now();
     let result = std::thread::scope(|scope| {
-        let (finished, is_finished) = channel::<()>();
+        let (finished, mut is_finished) = channel::<()>();
         let worker = scope.spawn(|| {
-            let _finished = finished; // dropping it ends the wait, however the work ends
+            let _finished = (Closing(feed), finished); // dropped however the work ends
             work(&watch)
         });
-        // The receiver goes along so that it need not be shared.
-        let mut is_finished = is_finished;
         loop {
+            let is_pumping = outcome.is_ok() && pump.as_ref().is_some_and(Pump::has_more);
+            let patience = if is_pumping { Duration::ZERO } else { POLL };
+            // The receiver goes along so that it need not be shared.
             let (waited, receiver) = py.detach(move || {
-                let waited = is_finished.recv_timeout(POLL);
+                let waited = is_finished.recv_timeout(patience);
                 (waited, is_finished)
             });
             is_finished = receiver;
             if waited != Err(RecvTimeoutError::Timeout) {
                 break;
             }
-            if outcome.is_ok() {
+            if let (true, Some(pump)) = (is_pumping, &mut pump) {
+                outcome = pump.step(py, POLL);
+            }
+            if outcome.is_ok() && (!is_pumping || looked.elapsed() >= POLL) {
+                looked = Instant::now();
                 outcome = py.check_signals().and_then(|()| report(on_progress, &watch));
-                if outcome.is_err() {
-                    watch.stop();
-                }
+            }
+            if outcome.is_err() {
+                watch.stop();
+                feed.inspect(|feed| feed.close());
             }
         }
         py.detach(|| worker.join())
     });
     outcome.and_then(|()| {
+        if let (Ok(Err(error)), Some(raised)) = (&result, pump.and_then(Pump::raised))
+            && error.kind() == ErrorKind::Interrupted
+        {
+            return Err(raised);
+        }
         let value = converted(py, result)?;
         report(on_progress, &watch)?;
         Ok(value)
     })
+}
+
+/// Closes the queue when it is dropped, so that nobody waits for what does not come.
+struct Closing<'a>(Option<&'a Feed>);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.inspect(|feed| feed.close());
+    }
 }
 
 fn report(on_progress: Option<&Bound<'_, PyAny>>, watch: &Watch) -> PyResult<()> {

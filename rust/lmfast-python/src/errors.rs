@@ -29,6 +29,7 @@ pub(crate) fn from_core(py: Python<'_>, error: &Error) -> PyErr {
         ErrorKind::Config => "ConfigError",
         ErrorKind::SpecialToken => "SpecialTokenError",
         ErrorKind::UnknownToken => "UnknownTokenError",
+        ErrorKind::Text => "TextError",
         ErrorKind::Corpus => "CorpusError",
         ErrorKind::Missing => "MissingFileError",
         ErrorKind::Io => "FileError",

@@ -6,7 +6,9 @@ mod arguments;
 mod door;
 mod errors;
 mod looking;
+mod pump;
 mod shards;
+mod sources;
 mod tokenizer;
 mod training;
 
@@ -18,7 +20,8 @@ mod _lmfast {
     #[pymodule_export]
     use super::{
         looking::{character_class, for_each_text},
-        shards::{expand_sources, write_shards},
+        shards::write_shards,
+        sources::{Sources, expand_sources},
         tokenizer::Tokenizer,
         training::PretokenCounts,
     };

@@ -1,8 +1,9 @@
 //! Texts and characters, for reports that Python makes.
 
 use lmfast_core::{
+    Watch,
     characters::ranges_of_class,
-    source::{Stretches, texts_of},
+    source::{Sources, Stretches, texts_of},
     special::SpecialTokens,
 };
 use pyo3::prelude::*;
@@ -27,7 +28,8 @@ pub(crate) fn for_each_text(
         let numbered = special_tokens.0.into_iter().zip(0..).collect();
         Ok((SpecialTokens::new(numbered)?, self::pretokenizer(pretokenizer.name())?))
     })?;
-    let mut texts = texts_of(&files.0, &special_tokens, &pretokenizer);
+    let (sources, watch) = (Sources::of_files(files.0), Watch::default());
+    let mut texts = texts_of(&sources, &special_tokens, &pretokenizer, &watch);
     let mut next = || -> PyResult<Option<Stretches>> { detached(py, || texts.next().transpose()) };
     while let Some(stretches) = next()? {
         py.check_signals()?;

@@ -1,35 +1,27 @@
-//! Files to shards.
+//! Documents to shards.
 
-use std::{num::NonZero, path::PathBuf};
+use std::num::NonZero;
 
-use lmfast_core::{
-    shard::{self, HeldOut, ShardOptions, ShardTotals},
-    source,
-};
+use lmfast_core::shard::{self, HeldOut, ShardOptions, ShardTotals};
 use pyo3::prelude::*;
 
 use crate::{
-    arguments::{Count, FilePath, FilePaths, Str},
-    door::{detached, watched},
+    arguments::{Count, FilePath, Str},
+    door::fed,
+    sources::Sources,
     tokenizer::Tokenizer,
 };
-
-/// The files that paths stand for.
-#[pyfunction]
-pub(crate) fn expand_sources(py: Python<'_>, paths: FilePaths) -> PyResult<Vec<PathBuf>> {
-    detached(py, || source::expand(&paths.0))
-}
 
 /// Documents, tokens and bytes.
 type Totals = (u64, u64, u64);
 
-/// Encode files to a folder of shards, and one document in every `held_out.1` to another.
+/// Encode documents to a folder of shards, and one document in every `held_out.1` to another.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one for each option of writing")]
 pub(crate) fn write_shards(
     py: Python<'_>,
     tokenizer: &Bound<'_, Tokenizer>,
-    files: FilePaths,
+    sources: &Bound<'_, Sources>,
     folder: FilePath,
     held_out: Option<(FilePath, Count)>,
     separator: Str,
@@ -48,8 +40,9 @@ pub(crate) fn write_shards(
         shard_tokens: shard_tokens.0.map_or(u64::MAX, |tokens| tokens.get() as u64),
         threads: threads.0,
     };
-    let (train, held_out) = watched(py, on_progress.as_ref(), |watch| {
-        shard::write_shards(core, &files.0, &folder.0, held_out.as_ref(), &options, watch)
+    let sources = sources.get();
+    let (train, held_out) = fed(py, on_progress.as_ref(), sources.pump(py), |watch| {
+        shard::write_shards(core, sources.core(), &folder.0, held_out.as_ref(), &options, watch)
     })?;
     let totals = |totals: ShardTotals| (totals.documents, totals.tokens, totals.bytes);
     Ok((totals(train), held_out.map(totals)))

@@ -19,7 +19,8 @@ use pyo3::{prelude::*, types::PyBytes};
 
 use crate::{
     arguments::{Count, FilePath, FilePaths, PretokenizerName, Size, SpecialNames, Str},
-    door::{detached, watched},
+    door::{detached, fed, watched},
+    sources::Sources,
     tokenizer::{Tokenizer, pretokenizer},
 };
 
@@ -219,24 +220,17 @@ impl PretokenCounts {
         })
     }
 
-    fn add_texts(&self, py: Python<'_>, texts: Vec<Str>, threads: Count) -> PyResult<()> {
-        watched(py, None, |watch| {
-            let texts: Vec<&str> = texts.iter().map(|text| &*text.0).collect();
-            self.lock()
-                .count(|counting| self.counter.count_texts(counting, &texts, threads.0, watch))
-        })
-    }
-
-    fn add_files(
+    fn add(
         &self,
         py: Python<'_>,
-        files: FilePaths,
+        sources: &Bound<'_, Sources>,
         threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        watched(py, on_progress.as_ref(), |watch| {
+        let sources = sources.get();
+        fed(py, on_progress.as_ref(), sources.pump(py), |watch| {
             self.lock()
-                .count(|counting| self.counter.count_files(counting, &files.0, threads.0, watch))
+                .count(|counting| self.counter.count(counting, sources.core(), threads.0, watch))
         })
     }
 

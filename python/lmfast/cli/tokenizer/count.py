@@ -14,15 +14,19 @@ from lmfast.cli.tokenizer.options import (
     CorpusArgument,
     MemoryOption,
     MinCountOption,
+    OnErrorOption,
     PretokenizerOption,
     SpecialOption,
     TemporaryOption,
+    TextFieldOption,
     ThreadsOption,
     budget_bytes,
     describe_counts,
     say_dropped,
+    skipped_result,
 )
-from lmfast.progress import bytes_bar, plain_bytes
+from lmfast.progress import bytes_bar
+from lmfast.sources import bytes_on_disk
 from lmfast.tokenizer import END_OF_TEXT
 
 
@@ -34,6 +38,8 @@ def count(
     min_count: MinCountOption = 1,
     memory_budget: MemoryOption = None,
     temporary_folder: TemporaryOption = None,
+    text_field: TextFieldOption = "text",
+    on_error: OnErrorOption = "raise",
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -45,7 +51,7 @@ def count(
     gives the vocabulary that the whole corpus would have given.
     """
     begin = time.perf_counter()
-    with bytes_bar("counting", plain_bytes(corpus)) as on_bytes:
+    with bytes_bar("counting", bytes_on_disk(corpus)) as on_bytes:
         counts = count_pretokens(
             corpus,
             pretokenizer=pretokenizer,
@@ -53,13 +59,17 @@ def count(
             min_count=min_count,
             memory_budget=budget_bytes(memory_budget),
             temporary_folder=temporary_folder,
+            text_field=text_field,
+            on_error=on_error,
             threads=threads,
             on_bytes=on_bytes,
         )
     counts.save(out)
     seconds = time.perf_counter() - begin
+    skipped = skipped_result(counts.skipped)
     if as_json:
-        result = {"out": str(out), **describe_counts(counts), "seconds": seconds}
+        facts = describe_counts(counts)
+        result = {"out": str(out), **facts, "skipped": skipped, "seconds": seconds}
         print(json.dumps(result, indent=1))
         return
     say(

@@ -13,13 +13,17 @@ from lmfast.cli.streams import read_bytes
 from lmfast.cli.tokenizer.options import (
     FilePretokenizerOption,
     FileSpecialOption,
+    OnErrorOption,
+    TextFieldOption,
     ThreadsOption,
     TokenizerArgument,
     load_tokenizer,
+    skipped_result,
 )
 from lmfast.corpus import TokenShards, prepare
 from lmfast.errors import ConfigError
-from lmfast.progress import bytes_bar, plain_bytes
+from lmfast.progress import bytes_bar
+from lmfast.sources import bytes_on_disk
 from lmfast.tokenizer import END_OF_TEXT, Tokenizer
 
 
@@ -27,7 +31,9 @@ def encode(
     tokenizer: TokenizerArgument,
     corpus: Annotated[
         list[Path] | None,
-        typer.Argument(help="Text files (also .gz, .zst) or folders; needs --out."),
+        typer.Argument(
+            help="Files, folders or patterns: text, .jsonl, .parquet; also .gz, .zst. Needs --out."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder of shards to make from the corpus.")
@@ -52,6 +58,8 @@ def encode(
     shard_tokens: Annotated[
         int, typer.Option("--shard-tokens", help="Tokens that fill a shard.", min=1)
     ] = 1 << 27,
+    text_field: TextFieldOption = "text",
+    on_error: OnErrorOption = "raise",
     threads: ThreadsOption = None,
     pretokenizer: FilePretokenizerOption = None,
     special: FileSpecialOption = None,
@@ -77,7 +85,7 @@ def encode(
         msg = "--out makes shards from a corpus: name its files or folders, and leave out --text"
         raise ConfigError(msg)
     begin = time.perf_counter()
-    with bytes_bar("encoding", plain_bytes(corpus)) as on_bytes:
+    with bytes_bar("encoding", bytes_on_disk(corpus)) as on_bytes:
         prepared = prepare(
             corpus,
             loaded,
@@ -86,13 +94,20 @@ def encode(
             separator=separator,
             max_document_bytes=max_document_bytes,
             shard_tokens=shard_tokens,
+            text_field=text_field,
+            on_error=on_error,
             threads=threads,
             on_bytes=on_bytes,
         )
     seconds = time.perf_counter() - begin
     folders = [shards for shards in (prepared.train, prepared.held_out) if shards is not None]
+    skipped = skipped_result(prepared.skipped)
     if as_json:
-        result = {"folders": [_totals(shards) for shards in folders], "seconds": seconds}
+        result = {
+            "folders": [_totals(shards) for shards in folders],
+            "skipped": skipped,
+            "seconds": seconds,
+        }
         print(json.dumps(result, indent=1))
         return
     for shards in folders:

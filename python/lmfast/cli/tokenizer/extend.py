@@ -11,23 +11,29 @@ import typer
 from lmfast.bpe import TieBreak
 from lmfast.cli.options import JsonOption
 from lmfast.cli.tokenizer.options import (
+    CorpusArgument,
     FilePretokenizerOption,
     FileSpecialOption,
+    MemoryOption,
+    OnErrorOption,
+    TemporaryOption,
+    TextFieldOption,
     ThreadsOption,
     TokenizerArgument,
     TraceOption,
+    budget_bytes,
     load_tokenizer,
+    skipped_result,
 )
 from lmfast.extension import extend as extend_vocabulary
-from lmfast.progress import bytes_bar, count_bar, plain_bytes
+from lmfast.progress import bytes_bar, count_bar
+from lmfast.sources import bytes_on_disk
 from lmfast.trace import check_trace_path
 
 
 def extend(
     tokenizer: TokenizerArgument,
-    corpus: Annotated[
-        list[Path], typer.Argument(help="Text files (also .gz, .zst) or folders to learn from.")
-    ],
+    corpus: CorpusArgument,
     vocab_size: Annotated[
         int, typer.Option("--vocab-size", help="Ids to end with, all that there are included.")
     ],
@@ -45,6 +51,10 @@ def extend(
         bool, typer.Option("--allow-fewer", help="Take fewer tokens if the corpus gives no more.")
     ] = False,
     trace: TraceOption = None,
+    memory_budget: MemoryOption = None,
+    temporary_folder: TemporaryOption = None,
+    text_field: TextFieldOption = "text",
+    on_error: OnErrorOption = "raise",
     threads: ThreadsOption = None,
     pretokenizer: FilePretokenizerOption = None,
     special: FileSpecialOption = None,
@@ -62,7 +72,7 @@ def extend(
     loaded = load_tokenizer(tokenizer, pretokenizer, special)
     begin = time.perf_counter()
     with (
-        bytes_bar("counting", plain_bytes(corpus)) as on_bytes,
+        bytes_bar("counting", bytes_on_disk(corpus)) as on_bytes,
         count_bar("merging", max(0, vocab_size - loaded.n_vocab)) as on_merges,
     ):
         extended = extend_vocabulary(
@@ -73,6 +83,10 @@ def extend(
             min_frequency=min_frequency,
             max_token_bytes=max_token_bytes,
             allow_fewer=allow_fewer,
+            memory_budget=budget_bytes(memory_budget),
+            temporary_folder=temporary_folder,
+            text_field=text_field,
+            on_error=on_error,
             threads=threads,
             on_bytes=on_bytes,
             on_merges=on_merges,
@@ -83,6 +97,7 @@ def extend(
     assert record is not None
     if trace is not None:
         record.write_trace(trace)
+    skipped = skipped_result(record.skipped)
     before, after = record.text_bytes / record.start_tokens, record.text_bytes / record.tokens
     if as_json:
         result = {
@@ -94,6 +109,7 @@ def extend(
             "tokens": record.tokens,
             "bytes_per_token_before": before,
             "bytes_per_token": after,
+            "skipped": skipped,
             "seconds": seconds,
         }
         print(json.dumps(result, indent=1))

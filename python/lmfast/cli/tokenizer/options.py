@@ -8,6 +8,7 @@ import typer
 from lmfast.bpe import PretokenCounts
 from lmfast.cli.streams import say
 from lmfast.errors import ConfigError
+from lmfast.sources import OnError, Skipped
 from lmfast.tokenizer import Tokenizer
 
 ThreadsOption = Annotated[
@@ -36,7 +37,8 @@ TraceOption = Annotated[
     typer.Option("--trace", help="Also write every merge, to a .jsonl, .arrow or .parquet."),
 ]
 CorpusArgument = Annotated[
-    list[Path], typer.Argument(help="Text files (also .gz, .zst) or folders.")
+    list[Path],
+    typer.Argument(help="Files, folders or patterns: text, .jsonl, .parquet; also .gz, .zst."),
 ]
 MinCountOption = Annotated[
     int,
@@ -56,6 +58,18 @@ MemoryOption = Annotated[
 TemporaryOption = Annotated[
     Path | None,
     typer.Option("--temporary-folder", help="Where they go; default: the system's folder."),
+]
+TextFieldOption = Annotated[
+    str,
+    typer.Option(
+        "--text-field",
+        metavar="NAME",
+        help="The field of JSON lines, or column of Parquet files, that holds the text.",
+    ),
+]
+OnErrorOption = Annotated[
+    OnError,
+    typer.Option("--on-error", help="'skip' leaves out and counts what cannot be used."),
 ]
 TokenizerArgument = Annotated[
     Path, typer.Argument(help="A tokenizer.json, a .tiktoken file, or a folder.")
@@ -128,3 +142,15 @@ def load_tokenizer(
             raise ConfigError(msg)
         ids[name] = int(token_id)
     return Tokenizer.load(path, pretokenizer, ids)
+
+
+def skipped_result(skipped: Skipped) -> dict[str, int | str | dict[str, int] | None]:
+    """What was left out of a corpus, for ``--json``; a line on stderr says the same."""
+    if skipped.documents:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in skipped.by_reason.items())
+        say(f"left out {skipped.documents:,} documents ({reasons}); the first: {skipped.first}")
+    return {
+        "documents": skipped.documents,
+        "by_reason": skipped.by_reason,
+        "first": skipped.first,
+    }

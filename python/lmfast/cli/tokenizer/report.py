@@ -16,8 +16,9 @@ from lmfast.cli.tokenizer.options import (
     TokenizerArgument,
     load_tokenizer,
 )
-from lmfast.progress import bytes_bar, plain_bytes
+from lmfast.progress import bytes_bar
 from lmfast.report import Report, TokenizerUse, TokenUse, compression_report
+from lmfast.sources import bytes_on_disk
 from lmfast.token_text import escaped
 from lmfast.tokenizer import Tokenizer
 
@@ -52,7 +53,7 @@ def report(
     """
     loaded = load_tokenizer(tokenizer, pretokenizer, special)
     others = dict(_other(option) for option in against or ())
-    with bytes_bar("encoding", plain_bytes(corpus)) as on_bytes:
+    with bytes_bar("encoding", bytes_on_disk(corpus)) as on_bytes:
         made = compression_report(
             loaded,
             corpus,

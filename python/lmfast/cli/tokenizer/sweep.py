@@ -13,7 +13,8 @@ from lmfast.bpe import TieBreak, train_bpe
 from lmfast.cli.options import JsonOption
 from lmfast.cli.tokenizer.options import PretokenizerOption, SpecialOption, ThreadsOption
 from lmfast.errors import ConfigError
-from lmfast.progress import bytes_bar, count_bar, plain_bytes
+from lmfast.progress import bytes_bar, count_bar
+from lmfast.sources import bytes_on_disk
 from lmfast.sweep import Sweep, sweep_sizes
 from lmfast.tokenizer import END_OF_TEXT
 
@@ -62,7 +63,7 @@ def sweep(
     corpora = dict(_named(option) for option in evaluate or ())
     specials = [END_OF_TEXT] if special is None else special
     with (
-        bytes_bar("counting", plain_bytes(corpus)) as on_bytes,
+        bytes_bar("counting", bytes_on_disk(corpus)) as on_bytes,
         count_bar("merging", max(0, max(sizes) - 256 - len(specials))) as on_merges,
     ):
         tokenizer = train_bpe(

@@ -13,17 +13,21 @@ from lmfast.cli.options import JsonOption
 from lmfast.cli.tokenizer.options import (
     MemoryOption,
     MinCountOption,
+    OnErrorOption,
     SpecialOption,
     TemporaryOption,
+    TextFieldOption,
     ThreadsOption,
     TraceOption,
     TrainPretokenizerOption,
     budget_bytes,
     describe_dropped,
     say_dropped,
+    skipped_result,
 )
 from lmfast.errors import ConfigError
-from lmfast.progress import bytes_bar, count_bar, plain_bytes
+from lmfast.progress import bytes_bar, count_bar
+from lmfast.sources import bytes_on_disk
 from lmfast.tokenizer import END_OF_TEXT
 from lmfast.trace import check_trace_path
 
@@ -31,7 +35,9 @@ from lmfast.trace import check_trace_path
 def train(
     corpus: Annotated[
         list[Path],
-        typer.Argument(help="Text files (also .gz, .zst) or folders; or files of counts."),
+        typer.Argument(
+            help="Files, folders or patterns: text, .jsonl, .parquet, also .gz, .zst; or counts."
+        ),
     ],
     from_counts: Annotated[
         bool,
@@ -61,6 +67,8 @@ def train(
     trace: TraceOption = None,
     memory_budget: MemoryOption = None,
     temporary_folder: TemporaryOption = None,
+    text_field: TextFieldOption = "text",
+    on_error: OnErrorOption = "raise",
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -71,7 +79,10 @@ def train(
     lmfast tokenizer train books.txt.zst --out books.json --trace merges.jsonl
 
     The file loads in lmfast, in Hugging Face tokenizers and in transformers. Documents end at the
-    text of a special token (--special, by default <|endoftext|>) and at the end of a file.
+    text of a special token (--special, by default <|endoftext|>) and at the end of a file. Each
+    line of a .jsonl file and each row of a .parquet file is one:
+
+    lmfast tokenizer train 'web/**/*.jsonl.zst' --text-field content --on-error skip
 
     lmfast tokenizer train --from-counts part-*.counts --out books.json
 
@@ -88,7 +99,7 @@ def train(
         _refuse_with_counts(pretokenizer, special, memory_budget)
         counts = PretokenCounts.load(corpus, min_count=min_count)
     else:
-        with bytes_bar("counting", plain_bytes(corpus)) as on_bytes:
+        with bytes_bar("counting", bytes_on_disk(corpus)) as on_bytes:
             counts = count_pretokens(
                 corpus,
                 pretokenizer=pretokenizer or "gpt2",
@@ -96,6 +107,8 @@ def train(
                 min_count=min_count,
                 memory_budget=budget_bytes(memory_budget),
                 temporary_folder=temporary_folder,
+                text_field=text_field,
+                on_error=on_error,
                 threads=threads,
                 on_bytes=on_bytes,
             )
@@ -119,6 +132,7 @@ def train(
         record.write_trace(trace)
     ratio = record.text_bytes / record.tokens
     rest = tokenizer.n_vocab - len(record.applied)
+    skipped = skipped_result(record.skipped)
     if as_json:
         result = {
             "out": str(out),
@@ -129,6 +143,7 @@ def train(
             "bytes_per_token": ratio,
             "seconds": seconds,
             **describe_dropped(counts),
+            "skipped": skipped,
             "rows": [
                 {"vocab_size": size, "bytes_per_token": record.bytes_per_token(size - rest)}
                 for size in _sizes(tokenizer.n_vocab)

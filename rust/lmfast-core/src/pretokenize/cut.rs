@@ -1,29 +1,57 @@
 //! Where a text may be cut so that its parts, cut into pretokens one by one, give what the whole
 //! would give.
 //!
-//! The rule: between a letter and a character that can neither continue a word nor be the
-//! apostrophe of a contraction. In every named scheme the pretoken that holds the letter ends
-//! there. No scheme looks back, so what follows is cut as before; and schemes look ahead only after
-//! whitespace, so ending the text after a letter changes nothing before it.
+//! No named scheme looks back, and each looks ahead only after whitespace. So a cut is safe where
+//! the character before it is not whitespace and its pretoken ends there whatever follows:
+//!
+//! * after a letter, before what can neither continue a word nor be the apostrophe of a contraction;
+//! * after a number, before anything else;
+//! * after anything, before whitespace; but a newline may belong to the symbols before it, except
+//!   in GPT-2's scheme;
+//! * within a run of numbers, after every third one, except in GPT-2's scheme.
+//!
+//! That leaves no cut in one run of letters, of symbols or of whitespace, which is one pretoken
+//! anyway (or, in o200k, a word in mixed case), and in symbols and newlines alone.
 
 use super::{
-    Pretokenizer,
-    unicode::{Classes, HEAD, LETTER, TAIL},
+    Pretokenizer, Scheme,
+    unicode::{Classes, HEAD, LETTER, NEWLINE, NUMBER, SPACE, TAIL},
 };
 
 /// The last safe cut of `text`, or `None` if it has none or its pretokenizer allows none.
+///
+/// `text` must begin where a pretoken does.
 pub(crate) fn last_safe_cut(pretokenizer: &Pretokenizer, text: &str) -> Option<usize> {
-    if !matches!(pretokenizer, Pretokenizer::Scheme(_)) {
+    let Pretokenizer::Scheme(scheme) = *pretokenizer else {
         return None;
-    }
+    };
     let classes = Classes::get();
-    let mut next_ends_word = false;
+    let mut next: Option<(char, u8)> = None;
     for (at, c) in text.char_indices().rev() {
         let class = classes.of(c);
-        if next_ends_word && class & LETTER != 0 {
+        if next.is_some_and(|(next, ahead)| ends_pretoken(scheme, class, next, ahead)) {
             return Some(at + c.len_utf8());
         }
-        next_ends_word = class & (LETTER | HEAD | TAIL) == 0 && c != '\'';
+        next = Some((c, class));
     }
-    None
+    if scheme == Scheme::Gpt2 { None } else { cut_in_numbers(classes, text) }
+}
+
+/// Whether a pretoken that holds a character of `class` ends before `next`, whatever follows.
+fn ends_pretoken(scheme: Scheme, class: u8, next: char, ahead: u8) -> bool {
+    if class & SPACE != 0 {
+        return false;
+    }
+    (class & LETTER != 0 && ahead & (LETTER | HEAD | TAIL) == 0 && next != '\'')
+        || (class & NUMBER != 0 && ahead & NUMBER == 0)
+        || (ahead & SPACE != 0 && (ahead & NEWLINE == 0 || scheme == Scheme::Gpt2))
+}
+
+/// The last cut after a multiple of three numbers of the run that ends `text`.
+fn cut_in_numbers(classes: Classes, text: &str) -> Option<usize> {
+    let numbers = text.chars().rev().take_while(|&c| classes.of(c) & NUMBER != 0).count();
+    // The last numbers may be fewer than three, with more of them to come.
+    let after_cut = numbers.checked_sub(1)? % 3 + 1;
+    let (cut, _) = text.char_indices().rev().nth(after_cut - 1)?;
+    (after_cut < numbers).then_some(cut)
 }

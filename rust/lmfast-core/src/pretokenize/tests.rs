@@ -99,13 +99,10 @@ proptest! {
     }
 
     #[test]
-    fn a_safe_cut_changes_no_pretoken(text in long_text()) {
-        for scheme in Scheme::ALL {
-            let pretokenizer = Pretokenizer::Scheme(scheme);
-            if let Some(cut) = last_safe_cut(&pretokenizer, &text) {
-                let mut parts = cuts_of(&pretokenizer, &text[..cut]);
-                parts.extend(cuts_of(&pretokenizer, &text[cut..]));
-                prop_assert_eq!(parts, cuts_of(&pretokenizer, &text));
+    fn a_safe_cut_changes_no_pretoken(text in long_text(), numbers in 0usize..9) {
+        for text in [text.clone(), text + &"1".repeat(numbers)] {
+            for scheme in Scheme::ALL {
+                assert_cut_is_safe(scheme, &text, "");
             }
         }
     }
@@ -117,6 +114,32 @@ proptest! {
             let visit = |pretoken: &[u8]| joined.extend_from_slice(pretoken);
             Pretokenizer::new(name).unwrap().for_each_bytes(&bytes, visit).unwrap();
             prop_assert_eq!(&joined, &bytes);
+        }
+    }
+}
+
+/// The last safe cut of `known` changes no pretoken of `known` and what follows.
+fn assert_cut_is_safe(scheme: Scheme, known: &str, following: &str) {
+    let pretokenizer = Pretokenizer::Scheme(scheme);
+    let text = [known, following].concat();
+    if let Some(cut) = last_safe_cut(&pretokenizer, known) {
+        let mut parts = cuts_of(&pretokenizer, &text[..cut]);
+        parts.extend(cuts_of(&pretokenizer, &text[cut..]));
+        assert_eq!(parts, cuts_of(&pretokenizer, &text), "{scheme:?} {text:?} at {cut}");
+    }
+}
+
+#[test]
+fn safe_cuts_of_all_short_texts() {
+    for scheme in Scheme::ALL {
+        for a in REPRESENTATIVES {
+            for b in REPRESENTATIVES {
+                for c in REPRESENTATIVES {
+                    for following in ["", "l", "A", "\u{301}", " ", "\n", "'", "1", "/"] {
+                        assert_cut_is_safe(scheme, &[a, b, c].concat(), following);
+                    }
+                }
+            }
         }
     }
 }

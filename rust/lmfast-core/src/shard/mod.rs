@@ -1,4 +1,4 @@
-//! Files to folders of token shards.
+//! Documents to folders of token shards.
 
 mod manifest;
 mod writer;
@@ -15,7 +15,7 @@ use writer::{Claim, ShardWriter, take_back};
 use crate::{
     encode::Tokenizer,
     error::{Error, ErrorKind, Result},
-    source::{Block, blocks_of},
+    source::{Block, Sources, line_end},
     special::Matcher,
     threads,
     vocabulary::TokenId,
@@ -46,12 +46,12 @@ pub struct HeldOut {
     pub one_in: NonZero<u64>,
 }
 
-/// Encode `files` to a folder of shards and, if asked, held-out documents to another.
+/// Encode `sources` to a folder of shards and, if asked, held-out documents to another.
 ///
 /// The bytes of the shards are the same for any number of threads. `watch` counts bytes read.
 pub fn write_shards(
     tokenizer: &Tokenizer,
-    files: &[PathBuf],
+    sources: &Sources,
     folder: &Path,
     held_out: Option<&HeldOut>,
     options: &ShardOptions,
@@ -79,24 +79,24 @@ pub fn write_shards(
             .transpose()?,
         train: create(claim)?,
     };
-    let mut blocks = blocks_of(files, &separators, tokenizer.pretokenizer());
+    let limit = options.max_document_bytes;
+    let mut blocks = sources.blocks(&separators, tokenizer.pretokenizer(), limit, watch);
     let threads = threads::count(options.threads);
-    loop {
-        let group: Vec<Block> = blocks.by_ref().take(threads).collect::<Result<_>>()?;
-        if group.is_empty() {
-            return splits.finish();
+    threads::run(threads, || {
+        loop {
+            let group: Vec<Result<Block<'_>>> = blocks.by_ref().take(threads).collect();
+            if group.is_empty() {
+                return splits.finish();
+            }
+            // Of several errors, the first in the order of the blocks ends the loop.
+            let encode = |block: Result<Block<'_>>| encode_block(tokenizer, &block?, limit);
+            let encoded: Vec<Result<Encoded>> = group.into_par_iter().map(encode).collect();
+            for encoded in encoded {
+                splits.write(&encoded?)?;
+            }
+            watch.advance(0)?;
         }
-        let encode = |block: &Block| encode_block(tokenizer, block, options.max_document_bytes);
-        let encoded: Vec<Encoded> = if group.len() == 1 {
-            vec![encode(&group[0])?]
-        } else {
-            threads::run(threads, || group.par_iter().map(encode).collect::<Result<_>>())??
-        };
-        for (block, encoded) in group.iter().zip(&encoded) {
-            splits.write(encoded)?;
-            watch.advance(block.len() as u64)?;
-        }
-    }
+    })?
 }
 
 /// The ids of a block, and the parts of documents that they belong to.
@@ -114,11 +114,11 @@ struct Part {
 
 fn encode_block(
     tokenizer: &Tokenizer,
-    block: &Block,
+    block: &Block<'_>,
     max_document_bytes: Option<NonZero<usize>>,
 ) -> Result<Encoded> {
     let mut encoded = Encoded::default();
-    for (segment, ends_document) in block.segments() {
+    block.for_each(|segment, ends_document| {
         let mut rest = segment;
         loop {
             let (text, after) = rest.split_at(document_end(rest, max_document_bytes));
@@ -131,23 +131,17 @@ fn encode_block(
             });
             rest = after;
             if rest.is_empty() {
-                break;
+                return Ok(());
             }
         }
-    }
+    })?;
     Ok(encoded)
 }
 
 /// Where a document that is too long is cut; else its end.
 fn document_end(text: &str, max_bytes: Option<NonZero<usize>>) -> usize {
-    match max_bytes {
-        Some(max_bytes) if text.len() > max_bytes.get() => {
-            let limit = text.floor_char_boundary(max_bytes.get());
-            let line_end = text[..limit].rfind('\n').map(|at| at + 1);
-            line_end.or_else(|| text.find('\n').map(|at| at + 1)).unwrap_or(text.len())
-        }
-        _ => text.len(),
-    }
+    let too_long = max_bytes.filter(|max_bytes| text.len() > max_bytes.get());
+    too_long.and_then(|max_bytes| line_end(text, max_bytes.get())).unwrap_or(text.len())
 }
 
 /// Documents go to one of two folders.

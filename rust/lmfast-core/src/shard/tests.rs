@@ -33,7 +33,8 @@ fn write(
     let held_out =
         HeldOut { folder: folder.join(name).join("held_out"), one_in: NonZero::new(3).unwrap() };
     let train = folder.join(name).join("train");
-    write_shards(&tokenizer(), &[path], &train, Some(&held_out), options, &Watch::default())
+    let sources = Sources::of_files([path]);
+    write_shards(&tokenizer(), &sources, &train, Some(&held_out), options, &Watch::default())
 }
 
 fn ids_of(folder: &Path) -> Vec<TokenId> {

@@ -1,226 +1,193 @@
-//! A file in blocks that can be processed one by one: memory is bounded, results do not change.
+//! The blocks of all sources, one after the other, and the workers that take them.
 
 use std::{
-    io::Read,
-    ops::Range,
-    path::{Path, PathBuf},
+    path::Path,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
-use crate::{
-    error::{Error, Result},
-    pretokenize::{Pretokenizer, last_safe_cut},
-    special::{Found, Matcher},
+use super::{
+    Input, Reading,
+    feed::Batch,
+    lines::{LineBlocks, Lines},
+    open::Format,
+    text::{Text, TextBlocks},
 };
+use crate::error::{Error, Result};
 
-const BLOCK_BYTES: usize = 1 << 20;
-
-/// Part of a file that begins and ends where its text may safely be cut.
-#[derive(Debug)]
-pub(crate) struct Block {
-    text: String,
-    segments: Vec<Segment>,
+/// A part of the sources that can be processed on its own: memory is bounded, results do not
+/// depend on where blocks end.
+pub(crate) struct Block<'a> {
+    content: Content,
+    reading: Reading<'a>,
 }
 
-/// A stretch of a document; the document may continue in the first segment of the next block.
-#[derive(Clone, Debug)]
-struct Segment {
-    range: Range<usize>,
-    ends_document: bool,
+enum Content {
+    Text(Text),
+    Lines(Lines),
+    Batch(Batch),
 }
 
-impl Block {
-    /// The stretches of text between separators, and whether a document ends after each.
-    pub(crate) fn segments(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.segments
-            .iter()
-            .map(|segment| (&self.text[segment.range.clone()], segment.ends_document))
+impl Block<'_> {
+    /// Call `visit` with each stretch of text between separators, and whether a document ends after
+    /// it; if it does not, it continues in the next block. Bad documents are refused or counted.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(&str, bool) -> Result<()>) -> Result<()> {
+        let mut whole = |document: &str| {
+            let mut done = 0;
+            for found in self.reading.separators.find_iter(document.as_bytes()) {
+                visit(&document[done..found.start], true)?;
+                done = found.end;
+            }
+            visit(&document[done..], true)
+        };
+        match &self.content {
+            Content::Lines(lines) => lines.for_each(&self.reading, &mut whole),
+            Content::Batch(batch) => batch.documents().try_for_each(whole),
+            Content::Text(text) => text.segments().try_for_each(|(text, ends)| visit(text, ends)),
+        }
     }
-
-    /// Bytes of the file that the block covers.
-    pub(crate) fn len(&self) -> usize {
-        self.text.len()
-    }
 }
 
-/// The blocks of one file. The end of the file ends its last document.
+/// The source that is being read.
+enum Current<'a> {
+    Text(TextBlocks<'a>),
+    Lines(LineBlocks<'a>),
+    /// What the caller feeds, of which a long document is cut into blocks.
+    Fed(Option<TextBlocks<'a>>),
+}
+
+/// The blocks of all sources, in order; after an error there is nothing more.
 pub(crate) struct Blocks<'a> {
-    path: PathBuf,
-    reader: Box<dyn Read + Send>,
-    separators: &'a Matcher,
-    pretokenizer: &'a Pretokenizer,
-    block_bytes: usize,
-    /// Read, but not yet part of a block.
-    buffer: Vec<u8>,
-    /// Bytes of the file before the buffer.
-    offset: u64,
-    at_end: bool,
+    reading: Reading<'a>,
+    inputs: std::iter::Enumerate<std::slice::Iter<'a, Input>>,
+    current: Option<Current<'a>>,
+    has_failed: bool,
 }
 
 impl<'a> Blocks<'a> {
-    pub(crate) fn open(
-        path: &Path,
-        separators: &'a Matcher,
-        pretokenizer: &'a Pretokenizer,
-    ) -> Result<Self> {
-        Ok(Self {
-            path: path.to_owned(),
-            reader: super::open(path)?,
-            separators,
-            pretokenizer,
-            block_bytes: BLOCK_BYTES,
-            buffer: Vec::new(),
-            offset: 0,
-            at_end: false,
-        })
+    pub(super) fn new(reading: Reading<'a>) -> Self {
+        let inputs = reading.sources.inputs.iter().enumerate();
+        Self { reading, inputs, current: None, has_failed: false }
     }
 
-    fn read_on(&mut self) -> Result<()> {
-        // Doubling keeps the time linear where a document has no cut for long.
-        let wanted = self.block_bytes.max(self.buffer.len()) as u64;
-        let read = self.reader.by_ref().take(wanted).read_to_end(&mut self.buffer);
-        let read = read.map_err(|error| Error::io("read", &self.path, error))?;
-        self.at_end = (read as u64) < wanted;
-        Ok(())
-    }
-
-    /// The text at the front of the buffer; at the end of the file, all of it.
-    fn text(&self) -> Result<&str> {
-        match std::str::from_utf8(&self.buffer) {
-            Ok(text) => Ok(text),
-            // A character that the end of the buffer cuts through.
-            Err(error) if error.error_len().is_none() && !self.at_end => {
-                Ok(std::str::from_utf8(&self.buffer[..error.valid_up_to()])
-                    .expect("valid up to here"))
-            }
-            Err(error) => Err(Error::corpus(format!(
-                "{} is not UTF-8: invalid at byte {}",
-                self.path.display(),
-                self.offset + error.valid_up_to() as u64,
-            ))),
+    fn open(&self, number: usize, input: &Input) -> Result<Current<'a>> {
+        let file = |path: &Path| {
+            Ok(match Format::of(path) {
+                Format::Text => Current::Text(TextBlocks::open(number, path, self.reading)?),
+                Format::JsonLines => Current::Lines(LineBlocks::open(number, path, self.reading)?),
+            })
+        };
+        match input {
+            Input::File(path) => file(path),
+            Input::Items | Input::Rows(_) => Ok(Current::Fed(None)),
         }
     }
 
-    /// Where the block ends, and the separators in it; `None` if more must be read to tell.
-    fn end_of_block(&self, text: &str) -> Option<(usize, Vec<Found>)> {
-        if self.at_end {
-            return Some((text.len(), self.separators.find_iter(text.as_bytes()).collect()));
-        }
-        // A separator that begins further on may be cut through, or be part of a longer one.
-        let certain =
-            text.floor_char_boundary(text.len().saturating_sub(self.separators.longest()));
-        let found: Vec<Found> = self
-            .separators
-            .find_iter(text.as_bytes())
-            .take_while(|found| found.start < certain)
-            .collect();
-        let after_last = found.last().map_or(0, |found| found.end);
-        let rest = text.get(after_last..certain).unwrap_or("");
-        let cut = last_safe_cut(self.pretokenizer, rest).map(|cut| after_last + cut);
-        let end = cut.unwrap_or(after_last);
-        (end > 0).then_some((end, found))
-    }
-
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<Block<'a>>> {
         loop {
-            if !self.at_end {
-                self.read_on()?;
+            if self.current.is_none() {
+                let Some((number, input)) = self.inputs.next() else {
+                    return Ok(None);
+                };
+                self.current = Some(self.open(number, input)?);
             }
-            if self.buffer.is_empty() {
-                return Ok(None);
-            }
-            let text = self.text()?;
-            if let Some((end, separators)) = self.end_of_block(text) {
-                let segments = segments(end, &separators, self.at_end);
-                let block = Block { text: text[..end].to_owned(), segments };
-                self.buffer.drain(..end);
-                self.offset += end as u64;
-                return Ok(Some(block));
+            let content = match self.current.as_mut().expect("just opened") {
+                Current::Text(blocks) => blocks.next_block()?.map(Content::Text),
+                Current::Lines(blocks) => blocks.next_block()?.map(Content::Lines),
+                Current::Fed(long) => next_fed(long, self.reading)?,
+            };
+            match content {
+                Some(content) => return Ok(Some(Block { content, reading: self.reading })),
+                None => self.current = None,
             }
         }
     }
 }
 
-fn segments(end: usize, separators: &[Found], at_end: bool) -> Vec<Segment> {
-    let mut segments = Vec::with_capacity(separators.len() + 1);
-    let mut done = 0;
-    for found in separators {
-        segments.push(Segment { range: done..found.start, ends_document: true });
-        done = found.end;
+fn next_fed<'a>(
+    long: &mut Option<TextBlocks<'a>>,
+    reading: Reading<'a>,
+) -> Result<Option<Content>> {
+    loop {
+        if let Some(blocks) = long {
+            if let Some(text) = blocks.next_block()? {
+                return Ok(Some(Content::Text(text)));
+            }
+            *long = None;
+        }
+        let Some(batch) = reading.sources.feed.pop()? else {
+            return Ok(None);
+        };
+        reading.watch.advance(batch.progress())?;
+        if batch.text_len() < 2 * reading.sources.limits.block_bytes {
+            return Ok(Some(Content::Batch(batch)));
+        }
+        match batch.into_single() {
+            Ok(text) => *long = Some(TextBlocks::of(text, reading)),
+            Err(batch) => return Ok(Some(Content::Batch(batch))),
+        }
     }
-    if done < end || at_end {
-        segments.push(Segment { range: done..end, ends_document: at_end });
-    }
-    segments
 }
 
-impl Iterator for Blocks<'_> {
-    type Item = Result<Block>;
+impl<'a> Iterator for Blocks<'a> {
+    type Item = Result<Block<'a>>;
 
-    /// After an error there is nothing more.
-    fn next(&mut self) -> Option<Result<Block>> {
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.has_failed {
+            return None;
+        }
         let next = self.next_block();
-        if next.is_err() {
-            self.at_end = true;
-            self.buffer.clear();
-        }
+        self.has_failed = next.is_err();
         next.transpose()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn documents(text: &str, block_bytes: usize, pretokenizer: &Pretokenizer) -> Vec<Vec<String>> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("text");
-        std::fs::write(&path, text).unwrap();
-        let separators = Matcher::new([("<|e|>", 0), ("<|e|><|f|>", 1)]).unwrap();
-        let mut blocks = Blocks::open(&path, &separators, pretokenizer).unwrap();
-        blocks.block_bytes = block_bytes;
-        let (mut documents, mut pretokens) = (Vec::new(), Vec::new());
-        for block in blocks {
-            for (text, ends) in block.unwrap().segments() {
-                pretokenizer.for_each(text, |cut| pretokens.push(cut.to_owned())).unwrap();
-                if ends {
-                    documents.push(std::mem::take(&mut pretokens));
-                }
+/// Have `threads` workers take the blocks, each adding to a value of its own; these values.
+///
+/// Of several errors the one in the first block is returned, whatever the number of workers:
+/// blocks are taken in order, and what was taken is finished.
+pub(crate) fn fold<T: Send>(
+    blocks: Blocks<'_>,
+    threads: usize,
+    start: impl Fn() -> T + Sync,
+    step: impl Fn(&mut T, &Block<'_>) -> Result<()> + Sync,
+) -> Result<Vec<T>> {
+    let watch = blocks.reading.watch;
+    let queue = Mutex::new(blocks.enumerate());
+    let has_failed = AtomicBool::new(false);
+    let first_error: Mutex<Option<(usize, Error)>> = Mutex::default();
+    let fail = |number: usize, error: Error| {
+        has_failed.store(true, Relaxed);
+        let mut first = first_error.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|&(earlier, _)| number < earlier) {
+            *first = Some((number, error));
+        }
+    };
+    let take = || {
+        let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if has_failed.load(Relaxed) { None } else { queue.next() }
+    };
+    let work = || {
+        let mut value = start();
+        while let Some((number, block)) = take() {
+            let done = block.and_then(|block| step(&mut value, &block));
+            if let Err(error) = done.and_then(|()| watch.advance(0)) {
+                fail(number, error);
             }
         }
-        assert!(pretokens.is_empty(), "the end of the file ends the document");
-        documents
-    }
-
-    proptest! {
-        #[test]
-        fn blocks_of_any_size_give_the_same_pretokens(
-            pieces in proptest::collection::vec(
-                proptest::sample::select(vec!["a", " ", "\n", "の", "。", "é", "<|e|>", "<|f|>", "<|e"]),
-                0..60,
-            ),
-            block_bytes in 1usize..40,
-        ) {
-            let text = pieces.concat();
-            for name in ["gpt2", "cl100k", "o200k"] {
-                let pretokenizer = Pretokenizer::new(name).unwrap();
-                let whole = documents(&text, 1 << 20, &pretokenizer);
-                prop_assert_eq!(documents(&text, block_bytes, &pretokenizer), whole);
-            }
-        }
-    }
-
-    #[test]
-    fn invalid_utf8_is_refused_with_its_place() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("text");
-        std::fs::write(&path, b"abc\xffdef").unwrap();
-        let (separators, pretokenizer) = (Matcher::default(), Pretokenizer::None);
-        let mut blocks = Blocks::open(&path, &separators, &pretokenizer).unwrap();
-        blocks.block_bytes = 2;
-        let error = blocks.find_map(Result::err).unwrap();
-        assert!(error.to_string().contains("invalid at byte 3"), "{error}");
-        assert!(blocks.next().is_none());
+        value
+    };
+    let values = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let join = |worker: std::thread::ScopedJoinHandle<'_, T>| {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        workers.into_iter().map(join).collect()
+    });
+    match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => Ok(values),
     }
 }

@@ -1,85 +1,138 @@
-//! Documents out of files.
+//! Documents out of files and out of what a caller feeds.
+//!
+//! A file is text, in which separators end documents, or holds a document in each line of JSON.
+//! Reading gives blocks in order; workers take them one by one, and what is wrong with a document
+//! is found and counted there. Memory holds a block or two per worker, or the longest document
+//! where that is more and has no safe cut.
 
 mod blocks;
+mod expand;
+mod feed;
+mod json;
+mod lines;
+mod open;
+mod skip;
+#[cfg(test)]
+mod tests;
+mod text;
 mod texts;
 
-use std::{
-    ffi::OsStr,
-    fs::{self, File},
-    io::{self, Read},
-    path::{Path, PathBuf},
-};
+use std::{num::NonZero, path::PathBuf};
 
-pub(crate) use blocks::Block;
-use blocks::Blocks;
+pub(crate) use blocks::{Block, Blocks, fold};
+pub use expand::expand;
+pub use feed::{Batch, Fed, Feed, Feeder, Pushed};
+use json::FieldPath;
+use skip::SkipLog;
+pub use skip::{OnError, Reason, Skipped};
+pub(crate) use text::line_end;
 pub use texts::{Stretches, texts_of};
 
-use crate::{
-    error::{Error, Result},
-    pretokenize::Pretokenizer,
-    special::Matcher,
-};
+use crate::{pretokenize::Pretokenizer, special::Matcher, watch::Watch};
 
-/// The files that `paths` stand for: a folder stands for all files below it, in the order of their
-/// paths, except hidden ones.
-pub fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for path in paths {
-        let metadata = fs::metadata(path).map_err(|error| Error::io("read", path, error))?;
-        if metadata.is_dir() {
-            walk(path, &mut files)?;
-        } else {
-            files.push(path.clone());
-        }
-    }
-    Ok(files)
+/// One source of documents.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A file: text, or JSON lines if its name ends in `.jsonl` or `.ndjson`; decompressed if its
+    /// name goes on with `.gz` or `.zst`.
+    File(PathBuf),
+    /// Documents that the caller feeds.
+    Items,
+    /// Rows of this file, which the caller feeds.
+    Rows(PathBuf),
 }
 
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    let failed = |error| Error::io("list", folder, error);
-    let entries = fs::read_dir(folder).map_err(failed)?;
-    let mut entries: Vec<fs::DirEntry> = entries.collect::<io::Result<_>>().map_err(failed)?;
-    entries.sort_by_key(fs::DirEntry::path);
-    for entry in entries {
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
-            continue;
-        }
-        // A link to a folder is not followed: it may lead back up.
-        if entry.file_type().map_err(failed)?.is_dir() {
-            walk(&entry.path(), files)?;
-        } else if entry.path().is_file() {
-            files.push(entry.path());
-        }
-    }
-    Ok(())
+/// How sources are read.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    field: FieldPath,
+    on_error: OnError,
 }
 
-/// The blocks of one file after the other.
-pub(crate) fn blocks_of<'a>(
-    files: &'a [PathBuf],
+impl ReadOptions {
+    /// `text_field` holds the text in a line of JSON; a dot in it leads into an object.
+    pub fn new(text_field: &str, on_error: OnError) -> Self {
+        Self { field: FieldPath::new(text_field), on_error }
+    }
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self::new("text", OnError::Raise)
+    }
+}
+
+/// Sizes that bound memory.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// What is read at once.
+    block_bytes: usize,
+    /// The longest line of JSON, and the longest document that can be checked before it is used.
+    document_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { block_bytes: 1 << 20, document_bytes: 1 << 30 }
+    }
+}
+
+/// Where documents come from, in order, and what was wrong with some.
+#[derive(Debug, Default)]
+pub struct Sources {
+    inputs: Vec<Input>,
+    options: ReadOptions,
+    limits: Limits,
+    feed: Feed,
+    skipped: SkipLog,
+}
+
+impl Sources {
+    /// These sources, read like that. What the caller feeds can be read once.
+    pub fn new(inputs: Vec<Input>, options: ReadOptions) -> Self {
+        Self { inputs, options, ..Self::default() }
+    }
+
+    /// Files of text and of JSON lines, of which no document may be bad.
+    pub fn of_files(files: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self::new(files.into_iter().map(Input::File).collect(), ReadOptions::default())
+    }
+
+    /// The queue that the workers take from what the caller feeds.
+    pub fn feed(&self) -> &Feed {
+        &self.feed
+    }
+
+    /// What gathers the documents of the source of that number.
+    pub fn feeder(&self, input: usize) -> Feeder<'_> {
+        Feeder::new(self, input)
+    }
+
+    /// What was left out so far.
+    pub fn skipped(&self) -> Skipped {
+        self.skipped.skipped()
+    }
+
+    /// All documents, in blocks. With `max_document_bytes` no block ends within a part that is to
+    /// be a document of its own.
+    pub(crate) fn blocks<'a>(
+        &'a self,
+        separators: &'a Matcher,
+        pretokenizer: &'a Pretokenizer,
+        max_document_bytes: Option<NonZero<usize>>,
+        watch: &'a Watch,
+    ) -> Blocks<'a> {
+        let sources = self;
+        Blocks::new(Reading { sources, separators, pretokenizer, max_document_bytes, watch })
+    }
+}
+
+/// What reading needs to know.
+#[derive(Clone, Copy)]
+struct Reading<'a> {
+    sources: &'a Sources,
     separators: &'a Matcher,
     pretokenizer: &'a Pretokenizer,
-) -> impl Iterator<Item = Result<Block>> + Send + 'a {
-    files.iter().flat_map(move |path| {
-        let (blocks, error) = match Blocks::open(path, separators, pretokenizer) {
-            Ok(blocks) => (Some(blocks), None),
-            Err(error) => (None, Some(Err(error))),
-        };
-        blocks.into_iter().flatten().chain(error)
-    })
-}
-
-/// The bytes of a file, decompressed if its name ends in `.gz` or `.zst`.
-fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
-    let file = File::open(path).map_err(|error| Error::io("read", path, error))?;
-    let extension = path.extension().map(OsStr::to_ascii_lowercase);
-    Ok(match extension.as_deref().and_then(OsStr::to_str) {
-        Some("gz") => Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::new(file))),
-        Some("zst") => {
-            let reader =
-                zstd::Decoder::new(file).map_err(|error| Error::io("read", path, error))?;
-            Box::new(reader)
-        }
-        _ => Box::new(file),
-    })
+    max_document_bytes: Option<NonZero<usize>>,
+    watch: &'a Watch,
 }

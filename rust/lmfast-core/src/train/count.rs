@@ -1,14 +1,12 @@
-//! Counting the pretokens of files, on many threads.
+//! Counting the pretokens of all sources, on many threads.
 
-use std::{num::NonZero, path::PathBuf};
-
-use rayon::prelude::*;
+use std::num::NonZero;
 
 use super::counts::{Counting, Cutting, Front};
 use crate::{
     error::Result,
     pretokenize::Pretokenizer,
-    source::{Block, blocks_of},
+    source::{Block, Sources, fold},
     special::SpecialTokens,
     threads,
     watch::Watch,
@@ -30,16 +28,6 @@ impl Counter {
         Cutting::new(self.pretokenizer.pattern(), special)
     }
 
-    /// Count the pretokens of `text`.
-    fn count_text(&self, text: &str, front: &mut Front<'_>) -> Result<()> {
-        let mut done = 0;
-        for found in self.special_tokens.matcher().find_iter(text.as_bytes()) {
-            self.count_segment(&text[done..found.start], front)?;
-            done = found.end;
-        }
-        self.count_segment(&text[done..], front)
-    }
-
     fn count_segment(&self, text: &str, front: &mut Front<'_>) -> Result<()> {
         let mut start = 0;
         self.pretokenizer.for_each(text, |pretoken| {
@@ -49,45 +37,22 @@ impl Counter {
         })
     }
 
-    /// Add the pretokens of texts; `watch` counts their bytes.
-    pub fn count_texts(
+    /// Add the pretokens of all documents; `watch` counts the bytes read.
+    pub fn count(
         &self,
         counting: &Counting,
-        texts: &[&str],
+        sources: &Sources,
         threads: Option<NonZero<usize>>,
         watch: &Watch,
     ) -> Result<()> {
         let threads = threads::count(threads);
         let limit = counting.limit(threads)?;
-        let count = |front: &mut Front<'_>, text: &&str| {
-            self.count_text(text, front)?;
-            counting.relieve(limit, watch)?;
-            watch.advance(text.len() as u64)
+        let separators = self.special_tokens.matcher();
+        let blocks = sources.blocks(separators, &self.pretokenizer, None, watch);
+        let step = |front: &mut Front<'_>, block: &Block<'_>| {
+            block.for_each(|text, _| self.count_segment(text, front))?;
+            counting.relieve(limit, watch)
         };
-        threads::run(threads.min(texts.len().max(1)), || {
-            texts.par_iter().try_for_each_init(|| counting.front(), count)
-        })?
-    }
-
-    /// Add the pretokens of files; `watch` counts their bytes.
-    pub fn count_files(
-        &self,
-        counting: &Counting,
-        files: &[PathBuf],
-        threads: Option<NonZero<usize>>,
-        watch: &Watch,
-    ) -> Result<()> {
-        let threads = threads::count(threads);
-        let limit = counting.limit(threads)?;
-        let blocks = blocks_of(files, self.special_tokens.matcher(), &self.pretokenizer);
-        let count = |front: &mut Front<'_>, block: Result<Block>| {
-            let block = block?;
-            for (text, _) in block.segments() {
-                self.count_segment(text, front)?;
-            }
-            counting.relieve(limit, watch)?;
-            watch.advance(block.len() as u64)
-        };
-        threads::run(threads, || blocks.par_bridge().try_for_each_init(|| counting.front(), count))?
+        fold(blocks, threads, || counting.front(), step).map(drop)
     }
 }

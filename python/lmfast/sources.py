@@ -1,0 +1,96 @@
+"""Where the text of a corpus comes from: files, folders, patterns, iterators."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from lmfast._lmfast import Sources, expand_sources
+from lmfast.columns import SUFFIXES, read_rows, require_pyarrow
+from lmfast.errors import FileError, InputTypeError
+
+StrPath: TypeAlias = str | PathLike[str]
+Corpus: TypeAlias = StrPath | Sequence[StrPath] | Iterable[str | bytes]
+"""One path or several, or an iterator of documents; a list is taken as paths.
+
+A path is a file, a folder, which stands for all files below it except hidden ones, or a pattern
+such as ``data/**/*.jsonl.zst``. A file is UTF-8 text unless its name ends in ``.jsonl`` or
+``.ndjson`` (in each line an object with the text in a field), ``.parquet`` or ``.arrow`` (the text
+in a column); the first two kinds may go on with ``.gz`` or ``.zst``. Every line, row and item is a
+document; in text files, and within documents, the text of special tokens ends one.
+"""
+OnError: TypeAlias = Literal["raise", "skip"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """What of a corpus could not be used and was left out."""
+
+    by_reason: dict[str, int] = field(default_factory=dict)
+    """Documents by what was wrong: ``not_utf8``, ``not_json``, ``no_field``, ``not_string``,
+    ``lone_surrogate``, ``too_long``; ``null`` counts rows without a value."""
+    first: str | None = None
+    """What was wrong with the first of them, and where."""
+
+    @property
+    def documents(self) -> int:
+        """How many there were."""
+        return sum(self.by_reason.values())
+
+
+def open_sources(corpus: Corpus, *, text_field: str, on_error: OnError) -> Sources:
+    """The sources that a corpus stands for, for one pass over them.
+
+    Args:
+        corpus: Paths, or an iterator of documents.
+        text_field: The field of JSON lines and the column of Parquet and Arrow files that holds the
+            text; a dot leads into an object or a struct.
+        on_error: What to do with a document that cannot be used.
+
+    Raises:
+        MissingFileError: A file is not there, or a pattern matches none.
+        MissingDependencyError: Parquet or Arrow files need pyarrow.
+        ConfigError: A pattern is malformed, or there is no such ``on_error``.
+        InputTypeError: The corpus is neither paths nor an iterator.
+    """
+    inputs: list[tuple[StrPath | None, Iterator[Any] | None]] = []
+    if isinstance(corpus, str | PathLike):
+        corpus = [corpus]
+    if isinstance(corpus, Sequence):
+        for file in map(Path, expand_sources(corpus)):
+            if file.suffix.lower() in SUFFIXES:
+                require_pyarrow(file)
+                inputs.append((file, read_rows(file, text_field)))
+            else:
+                inputs.append((file, None))
+    else:
+        inputs.append((None, _documents(corpus)))
+    return Sources(inputs, text_field, on_error)
+
+
+def _documents(corpus: object) -> Iterator[object]:
+    if not isinstance(corpus, Iterable):
+        msg = f"sources must be paths or an iterator of documents, not {type(corpus).__name__}"
+        raise InputTypeError(msg)
+    return iter(corpus)
+
+
+def skipped_in(sources: Sources) -> Skipped:
+    """What was left out of sources that were read."""
+    by_reason, first = sources.skipped
+    return Skipped(by_reason=dict(by_reason), first=first)
+
+
+def bytes_on_disk(paths: Iterable[StrPath]) -> int | None:
+    """The bytes of the files that ``paths`` stand for, compressed ones as they are.
+
+    None where it cannot be told: a pipe, or a path that reading will complain of.
+    """
+    try:
+        files = [Path(file) for file in expand_sources(list(paths))]
+        if not all(file.is_file() for file in files):
+            return None
+        return sum(file.stat().st_size for file in files)
+    except (FileError, OSError, ValueError):
+        return None

@@ -1,0 +1,51 @@
+"""``--text-field`` and ``--on-error``: what was left out is reported, never silently."""
+
+import json
+
+import pytest
+
+LINES = '{"body": "the cat sat"}\n{"body": 5}\n{"text": "x"}\n{"body": "the mat"}\n{\n'
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    (tmp_path / "corpus.jsonl").write_text(LINES)
+    return str(tmp_path / "*.jsonl")
+
+
+def test_what_is_left_out_is_reported(lmfast, corpus, tmp_path):
+    out, shards = str(tmp_path / "t.json"), str(tmp_path / "shards")
+    options = ("--text-field", "body", "--on-error", "skip", "--json")
+    train = ("tokenizer", "train", corpus, "--vocab-size", "260", "--out", out)
+    for command in (train, ("tokenizer", "encode", out, corpus, "--out", shards)):
+        code, stdout, stderr = lmfast(*command, *options)
+        assert code == 0, stderr
+        skipped = json.loads(stdout)["skipped"]
+        assert skipped["documents"] == 3
+        assert skipped["by_reason"] == {"not_json": 1, "no_field": 1, "not_string": 1}
+        assert skipped["first"].startswith("line 2 of ")
+        assert "left out 3 documents (1 not_json, 1 no_field, 1 not_string); the first: " in stderr
+
+
+def test_nothing_left_out_is_nothing_said(lmfast, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "the cat sat"}\n')
+    out = str(tmp_path / "t.json")
+    arguments = ("tokenizer", "train", str(tmp_path / "a.jsonl"), "--vocab-size", "260")
+    code, stdout, stderr = lmfast(*arguments, "--out", out, "--json")
+    assert (code, stderr) == (0, "")
+    assert json.loads(stdout)["skipped"] == {"documents": 0, "by_reason": {}, "first": None}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], 'no field "text"; there is "body"'),
+        (["--text-field", "body"], 'has no string in the field "body" but a number'),
+        (["--on-error", "maybe"], "'maybe' is not one of"),
+    ],
+)
+def test_a_bad_line_is_one_line(lmfast, corpus, options, message):
+    code, stdout, stderr = lmfast("tokenizer", "train", corpus, "--vocab-size", "260", *options)
+    assert (code, stdout) == (2, "")
+    assert message in stderr
+    assert stderr.count("\n") == 1
