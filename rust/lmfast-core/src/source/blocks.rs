@@ -12,7 +12,7 @@ use crate::{
     special::{Found, Matcher},
 };
 
-const BLOCK_BYTES: usize = 1 << 20;
+const BLOCK_BYTES: usize = 256 << 10;
 
 /// Part of a file that begins and ends where its text may safely be cut.
 #[derive(Debug)]
