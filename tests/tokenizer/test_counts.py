@@ -129,20 +129,25 @@ def unique_words(path: Path, megabytes: int) -> None:
             file.write(words.tobytes())
 
 
+# The peak of getrusage would be no good: a process begins with that of the one that started it.
 MEASURE = """
-import resource, sys, lmfast
+import sys, lmfast
+
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM"))
+
 path, out, budget, folder = sys.argv[1:]
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 budget = int(budget) or None
 counts = lmfast.count_pretokens(path, memory_budget=budget, temporary_folder=folder, threads=1)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print((peak - before) << 10)
+print(peak() - before)
 counts.save(out)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in KiB there")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak in /proc")
 def test_a_corpus_of_several_budgets_stays_within(tmp_path: Path) -> None:
     budget = 52 << 20
     corpus, folder = tmp_path / "corpus", tmp_path / "temporary"
@@ -158,7 +163,7 @@ def test_a_corpus_of_several_budgets_stays_within(tmp_path: Path) -> None:
     bounded, counts = count(budget)
     unbounded, same = count(0)
     assert counts == same
-    assert bounded < budget
+    assert budget / 20 < bounded < budget
     assert unbounded > 3 * budget, "the test shows something only if memory would run out"
     assert not list(folder.iterdir())
 

@@ -73,7 +73,7 @@ struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { block_bytes: 1 << 20, document_bytes: 1 << 30 }
+        Self { block_bytes: 1 << 18, document_bytes: 1 << 30 }
     }
 }
 

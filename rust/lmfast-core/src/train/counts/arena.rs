@@ -17,7 +17,7 @@ const HEAD: usize = 3;
 
 /// Bytes of a chunk; a record that is longer has one of its own.
 const CHUNK_BYTES: usize = 1 << CHUNK_BITS;
-const CHUNK_BITS: u32 = 14;
+const CHUNK_BITS: u32 = 12;
 
 #[derive(Debug, Default)]
 pub(super) struct Arena {

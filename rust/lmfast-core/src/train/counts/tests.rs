@@ -1,11 +1,16 @@
 //! Counts against a hash map, whatever the threads and the memory; count files against damage.
 
-use std::{collections::BTreeMap, fs, num::NonZero};
+use std::{collections::BTreeMap, fs, num::NonZero, time::Duration};
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::{pretokenize::Pretokenizer, special::SpecialTokens, train::Counter};
+use crate::{
+    pretokenize::Pretokenizer,
+    source::{Fed, Input, Pushed, ReadOptions, Sources},
+    special::SpecialTokens,
+    train::Counter,
+};
 
 type Counts = BTreeMap<Vec<u8>, u64>;
 
@@ -51,12 +56,29 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
     proptest::collection::vec(text, 0..8)
 }
 
+fn count_texts(
+    counting: &Counting,
+    texts: &[&str],
+    threads: Option<NonZero<usize>>,
+    watch: &Watch,
+) -> Result<()> {
+    let sources = Sources::new(vec![Input::Items], ReadOptions::default());
+    let feed = |fed| assert!(matches!(sources.feed().push(fed, Duration::ZERO), Pushed::Taken));
+    let mut feeder = sources.feeder(0);
+    for text in texts {
+        feeder.add(text.as_bytes())?;
+        feed(feeder.take(None));
+    }
+    feed(Fed::End);
+    counter().count(counting, &sources, threads, watch)
+}
+
 /// Counted with so many threads, and on disk as soon as tables take more than `limit`.
 fn count(texts: &[String], threads: usize, limit: usize) -> Counting {
     let counting = spilling_above(limit);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let threads = NonZero::new(threads);
-    counter().count_texts(&counting, &texts, threads, &Watch::default()).unwrap();
+    count_texts(&counting, &texts, threads, &Watch::default()).unwrap();
     counting
 }
 
@@ -230,7 +252,7 @@ fn a_budget_that_cannot_be_kept_is_refused() {
     let missing = MemoryBudget { bytes: 1 << 30, folder: "/missing/folder".into() };
     let counting = Counting::new(Some(missing));
     let watch = Watch::default();
-    counter().count_texts(&counting, &["a b"], None, &watch).unwrap();
+    count_texts(&counting, &["a b"], None, &watch).unwrap();
     assert!(counting.relieve(0, &watch).unwrap_err().to_string().contains("/missing/folder"));
 }
 
