@@ -9,148 +9,21 @@ out, and said so.
 """
 
 import argparse
-import hashlib
 import importlib.metadata
 import json
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeAlias
 
-SPECIAL = "<|endoftext|>"
-GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-READ_CHARACTERS = 1 << 20
-
-# The pairs in rank order, as bytes or in GPT-2's printable characters; None where an engine tells
-# no merges.
-Merges: TypeAlias = list[tuple[bytes, bytes]] | list[tuple[str, str]] | None
-
-
-def lmfast(path: str, vocab_size: int) -> Callable[[], Merges]:
-    import lmfast
-
-    trained = lmfast.train_bpe(path, vocab_size=vocab_size, tie_break="huggingface")
-    return lambda: trained.merges
-
-
-def gigabpe(path: str, vocab_size: int) -> Callable[[], Merges]:
-    import gigabpe
-
-    _, merges = gigabpe.train_bpe(
-        [path], vocab_size, pretokenizer="bytelevel", special_tokens=[SPECIAL]
-    )
-    return lambda: merges
-
-
-def gigatoken(path: str, vocab_size: int) -> Callable[[], Merges]:
-    import gigatoken
-
-    source = gigatoken.TextFileSource([path], separator=SPECIAL)
-    _, merges = gigatoken.train_bpe(source, vocab_size, [SPECIAL], tie_breaking="huggingface")
-    return lambda: merges
-
-
-def ffbpe(path: str, vocab_size: int) -> Callable[[], Merges]:
-    import ffbpe
-
-    ffbpe.train_bpe(_documents(path), vocab_size=vocab_size, special_tokens=[SPECIAL])
-    return lambda: None
-
-
-def rustbpe(path: str, vocab_size: int) -> Callable[[], Merges]:
-    import rustbpe
-
-    rustbpe.Tokenizer().train_from_iterator(_documents(path), vocab_size - 1, pattern=GPT2)
-    return lambda: None
-
-
-def bpeasy(path: str, vocab_size: int) -> Callable[[], Merges]:
-    import bpeasy
-
-    bpeasy.train_bpe(_documents(path), GPT2, 1 << 20, vocab_size - 1)
-    return lambda: None
-
-
-def hugging_face(path: str, vocab_size: int) -> Callable[[], Merges]:
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocab_size,
-        special_tokens=[SPECIAL],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(_documents(path), trainer)
-
-    def merges() -> Merges:
-        return [tuple(pair) for pair in json.loads(tokenizer.to_str())["model"]["merges"]]
-
-    return merges
-
-
-ENGINES: dict[str, tuple[str, Callable[[str, int], Callable[[], Merges]]]] = {
-    "lmfast": ("lmfast", lmfast),
-    "gigabpe": ("gigabpe", gigabpe),
-    "gigatoken": ("gigatoken", gigatoken),
-    "ffbpe": ("ffbpe", ffbpe),
-    "rustbpe": ("rustbpe", rustbpe),
-    "bpeasy": ("bpeasy", bpeasy),
-    "tokenizers": ("tokenizers", hugging_face),
-}
-
-
-def _documents(path: str) -> Iterator[str]:
-    """The documents of a file, as an iterator-based trainer takes them."""
-    rest = ""
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        while block := file.read(READ_CHARACTERS):
-            *documents, rest = (rest + block).split(SPECIAL)
-            yield from documents
-    yield rest
-
-
-def _printable() -> dict[int, str]:
-    """GPT-2's character for each byte."""
-    prints = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in prints]
-    return {byte: chr(byte) for byte in prints} | {
-        byte: chr(0x100 + place) for place, byte in enumerate(others)
-    }
-
-
-def _digest(merges: Merges) -> str | None:
-    if merges is None:
-        return None
-    printable = _printable()
-    spelled = (
-        [part if isinstance(part, str) else "".join(map(printable.__getitem__, part)) for part in p]
-        for p in merges
-    )
-    lines = "".join(f"{left} {right}\n" for left, right in spelled)
-    return hashlib.sha256(lines.encode()).hexdigest()
-
-
-def _worker(engine: str, path: str, vocab_size: int) -> None:
-    """One run, reported as JSON: seconds, peak bytes, a digest of the merges."""
-    _, train = ENGINES[engine]
-    begin = time.perf_counter()
-    merges = train(path, vocab_size)
-    seconds = time.perf_counter() - begin
-    unit = 1 if sys.platform == "darwin" else 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    print(json.dumps({"seconds": seconds, "peak_bytes": peak, "merges": _digest(merges())}))
+WORKER = Path(__file__).with_name("training_engines.py")
+ENGINES = ("lmfast", "gigabpe", "gigatoken", "ffbpe", "rustbpe", "bpeasy", "tokenizers")
 
 
 def _run(engine: str, path: str, vocab_size: int) -> dict[str, float | str | None]:
-    command = [sys.executable, __file__, "--worker", engine, path, "--vocab-size", str(vocab_size)]
+    command = [sys.executable, str(WORKER), engine, path, str(vocab_size)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -159,9 +32,8 @@ def _installed(wanted: list[str]) -> dict[str, str]:
     """Each engine that is wanted and here, with its version."""
     versions = {}
     for engine in wanted:
-        package, _ = ENGINES[engine]
         try:
-            versions[engine] = importlib.metadata.version(package)
+            versions[engine] = importlib.metadata.version(engine)
         except importlib.metadata.PackageNotFoundError:
             print(f"{engine} is not installed: left out", file=sys.stderr)
     return versions
@@ -227,13 +99,9 @@ def main() -> None:
     parser.add_argument("corpora", nargs="*", help="text files")
     parser.add_argument("--vocab-size", type=int, default=32_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
     parser.add_argument("--json", type=Path, help="where to write the record")
-    parser.add_argument("--worker", nargs=2, metavar=("ENGINE", "CORPUS"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.worker:
-        _worker(*arguments.worker, arguments.vocab_size)
-        return
     engines = ["lmfast", *(engine for engine in arguments.engines if engine != "lmfast")]
     record = compare(arguments.corpora, arguments.vocab_size, arguments.rounds, engines)
     if arguments.json:

@@ -112,6 +112,8 @@ class PretokenCounts:
         min_frequency: int,
         max_token_bytes: int | None,
         allow_fewer: bool,
+        memory_budget: int | None,
+        temporary_folder: _Path | None,
         threads: int | None,
         on_progress: _Progress,
     ) -> tuple[Tokenizer, tuple[list[int], list[int], list[int]]]: ...
@@ -123,6 +125,8 @@ class PretokenCounts:
         min_frequency: int,
         max_token_bytes: int | None,
         allow_fewer: bool,
+        memory_budget: int | None,
+        temporary_folder: _Path | None,
         threads: int | None,
         on_progress: _Progress,
     ) -> tuple[Tokenizer, tuple[list[int], list[int], list[int]], int]: ...

@@ -204,9 +204,12 @@ def train_bpe(
         min_frequency: Pairs that occur less often do not merge.
         max_token_bytes: The longest token, inclusive.
         allow_fewer: Return what there is when the corpus cannot fill the vocabulary.
-        memory_budget: Bytes that counting may take, as for ``count_pretokens``; merging needs
-            memory in proportion to the pretokens that differ.
-        temporary_folder: Where counting puts what does not fit, as for ``count_pretokens``.
+        memory_budget: Bytes that training may take, with the same result, only later. Counts that
+            do not fit go to temporary files, as for ``count_pretokens``; so does the text that
+            merges, of two bytes for each byte in pretokens that differ (four where the vocabulary
+            has more than 65,534 tokens), of which the system keeps in memory what it has room for.
+            The places of the most frequent pair stay in memory, and so does the vocabulary.
+        temporary_folder: Where temporary files go, as for ``count_pretokens``.
         text_field: The field of JSON lines and the column of Parquet and Arrow files that holds the
             text; a dot leads into an object or a struct.
         on_error: ``"skip"`` leaves out what cannot be used, and counts it in
@@ -248,6 +251,8 @@ def train_bpe(
         min_frequency=min_frequency,
         max_token_bytes=max_token_bytes,
         allow_fewer=allow_fewer,
+        memory_budget=memory_budget,
+        temporary_folder=temporary_folder,
         threads=threads,
         on_merges=on_merges,
     )
@@ -261,6 +266,8 @@ def train_from_counts(
     min_frequency: int = 1,
     max_token_bytes: int | None = None,
     allow_fewer: bool = False,
+    memory_budget: int | None = None,
+    temporary_folder: StrPath | None = None,
     threads: int | None = None,
     on_merges: Progress | None = None,
 ) -> Tokenizer:
@@ -275,6 +282,8 @@ def train_from_counts(
         min_frequency: Pairs that occur less often do not merge.
         max_token_bytes: The longest token, inclusive.
         allow_fewer: Return what there is when the counts cannot fill the vocabulary.
+        memory_budget: As for ``train_bpe``.
+        temporary_folder: As for ``train_bpe``.
         threads: ``None`` is one per core.
         on_merges: Called now and then with the merges found.
 
@@ -289,7 +298,15 @@ def train_from_counts(
     if not isinstance(counts, PretokenCounts):
         counts = PretokenCounts.load(counts)
     core, merges = counts._core.train(
-        vocab_size, tie_break, min_frequency, max_token_bytes, allow_fewer, threads, on_merges
+        vocab_size,
+        tie_break,
+        min_frequency,
+        max_token_bytes,
+        allow_fewer,
+        memory_budget,
+        temporary_folder,
+        threads,
+        on_merges,
     )
     text_bytes = counts.text_bytes - counts.dropped.bytes
     record = TrainingRecord.of(core, text_bytes, text_bytes, merges, counts.skipped)

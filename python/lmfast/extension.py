@@ -72,6 +72,8 @@ def extend(
         min_frequency,
         max_token_bytes,
         allow_fewer,
+        memory_budget,
+        temporary_folder,
         threads,
         on_merges,
     )

@@ -79,7 +79,7 @@ def _counted(lmfast, part, folder):
     return out
 
 
-@pytest.mark.parametrize("option", ["--pretokenizer", "--special", "--memory-budget"])
+@pytest.mark.parametrize("option", ["--pretokenizer", "--special"])
 def test_how_text_was_cut_is_not_asked_again(lmfast, parts, tmp_path, option):
     counts = _counted(lmfast, parts[0], tmp_path)
     code, _, stderr = lmfast("tokenizer", "train", "--from-counts", counts, option, "64")

@@ -127,6 +127,11 @@ fn counter(pretokenizer: Option<&str>, special_tokens: Vec<String>) -> Result<Co
     Ok(Counter { pretokenizer, special_tokens })
 }
 
+fn budget(bytes: Count, folder: Option<FilePath>) -> Option<MemoryBudget> {
+    let folder = folder.map_or_else(std::env::temp_dir, |folder| folder.0);
+    bytes.0.map(|bytes| MemoryBudget { bytes: bytes.get() as u64, folder })
+}
+
 fn broken() -> Error {
     Error::new(ErrorKind::Corpus, "these counts are incomplete, since counting failed before")
 }
@@ -141,10 +146,7 @@ impl PretokenCounts {
         memory_budget: Count,
         temporary_folder: Option<FilePath>,
     ) -> PyResult<Self> {
-        let budget = memory_budget.0.map(|bytes| MemoryBudget {
-            bytes: bytes.get() as u64,
-            folder: temporary_folder.map_or_else(std::env::temp_dir, |folder| folder.0),
-        });
+        let budget = budget(memory_budget, temporary_folder);
         let counter = detached(py, || counter(pretokenizer.name(), special_tokens.0))?;
         Ok(Self { counter, state: Mutex::new(State::Counting(Counting::new(budget))) })
     }
@@ -243,14 +245,24 @@ impl PretokenCounts {
         min_frequency: Size,
         max_token_bytes: Count,
         allow_fewer: bool,
+        memory_budget: Count,
+        temporary_folder: Option<FilePath>,
         threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<(Tokenizer, MergeCounts)> {
+        let budget = budget(memory_budget, temporary_folder);
         let special_tokens = &self.counter.special_tokens;
         let (core, counts) = watched(py, on_progress.as_ref(), |watch| {
             let options =
                 self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
-            let trained = train(self.lock().finish(1, watch)?, &options, None, threads.0, watch)?;
+            let trained = train(
+                self.lock().finish(1, watch)?,
+                &options,
+                None,
+                budget.as_ref(),
+                threads.0,
+                watch,
+            )?;
             let vocabulary = Vocabulary::from_training(&pairs_of(&trained))?;
             let ids = vocabulary.len() as u32..;
             let special = special_tokens.iter().map(|(text, _)| text.to_owned()).zip(ids).collect();
@@ -272,16 +284,19 @@ impl PretokenCounts {
         min_frequency: Size,
         max_token_bytes: Count,
         allow_fewer: bool,
+        memory_budget: Count,
+        temporary_folder: Option<FilePath>,
         threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<(Tokenizer, MergeCounts, u64)> {
+        let budget = budget(memory_budget, temporary_folder);
         let start = &tokenizer.get().core;
         let (core, counts, tokens) = watched(py, on_progress.as_ref(), |watch| {
             let options =
                 self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
             let mut state = self.lock();
             let counted = state.finish(1, watch)?;
-            let trained = train(counted, &options, Some(start), threads.0, watch)?;
+            let trained = train(counted, &options, Some(start), budget.as_ref(), threads.0, watch)?;
             let extended = start.extended(&pairs_of(&trained))?;
             Ok((extended, counts_of(&trained), tokens_of(counted, start)?))
         })?;

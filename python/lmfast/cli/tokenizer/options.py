@@ -51,7 +51,7 @@ MemoryOption = Annotated[
     typer.Option(
         "--memory-budget",
         metavar="MIB",
-        help="MiB that counting may take; the rest goes to temporary files, with the same result.",
+        help="MiB that may be taken; the rest goes to temporary files, with the same result.",
         min=1,
     ),
 ]

@@ -96,7 +96,7 @@ def train(
         check_trace_path(trace)  # now, not after hours of training
     begin = time.perf_counter()
     if from_counts:
-        _refuse_with_counts(pretokenizer, special, memory_budget)
+        _refuse_with_counts(pretokenizer, special)
         counts = PretokenCounts.load(corpus, min_count=min_count)
     else:
         with bytes_bar("counting", bytes_on_disk(corpus)) as on_bytes:
@@ -121,6 +121,8 @@ def train(
             min_frequency=min_frequency,
             max_token_bytes=max_token_bytes,
             allow_fewer=allow_fewer,
+            memory_budget=budget_bytes(memory_budget),
+            temporary_folder=temporary_folder,
             threads=threads,
             on_merges=on_merges,
         )
@@ -159,15 +161,9 @@ def train(
     say_dropped(counts)
 
 
-def _refuse_with_counts(
-    pretokenizer: str | None, special: list[str] | None, memory_budget: int | None
-) -> None:
+def _refuse_with_counts(pretokenizer: str | None, special: list[str] | None) -> None:
     """Refuse what was decided when the text was counted."""
-    given = {
-        "--pretokenizer": pretokenizer,
-        "--special": special,
-        "--memory-budget": memory_budget,
-    }
+    given = {"--pretokenizer": pretokenizer, "--special": special}
     for name, value in given.items():
         if value is not None:
             msg = f"{name} cannot go with --from-counts: the text is cut and counted already"

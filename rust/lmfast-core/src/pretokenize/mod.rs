@@ -14,8 +14,6 @@ use std::fmt;
 
 pub(crate) use cut::last_safe_cut;
 use regex::Pattern;
-use scan::FinalSpaces;
-use unicode::Classes;
 pub(crate) use unicode::UNICODE_VERSION;
 
 use crate::error::Result;
@@ -98,12 +96,13 @@ impl Scheme {
         })
     }
 
-    fn next_end(self, classes: Classes, text: &str, start: usize) -> usize {
+    /// One loop per scheme, so that each scanner is compiled into it.
+    fn for_each_cut(self, text: &str, visit: impl FnMut(usize, usize)) {
         match self {
-            Self::Gpt2 => scan::gpt2(classes, text, start),
-            Self::Cl100k => scan::cl100k(classes, text, start, FinalSpaces::Whole),
-            Self::Llama3 => scan::cl100k(classes, text, start, FinalSpaces::Cut),
-            Self::O200k => scan::o200k(classes, text, start),
+            Self::Gpt2 => scan::cuts(text, scan::gpt2, visit),
+            Self::Cl100k => scan::cuts(text, scan::cl100k::<{ scan::WHOLE }>, visit),
+            Self::Llama3 => scan::cuts(text, scan::cl100k::<{ scan::CUT }>, visit),
+            Self::O200k => scan::cuts(text, scan::o200k, visit),
         }
     }
 }
@@ -148,21 +147,31 @@ impl Pretokenizer {
 
     /// Call `visit` with each pretoken of `text`, in order; together they are the text.
     pub fn for_each(&self, text: &str, mut visit: impl FnMut(&str)) -> Result<()> {
+        self.for_each_cut(text, |start, end| visit(&text[start..end]))
+    }
+
+    /// Call `visit` with where each pretoken of `text` begins and ends, in order.
+    pub(crate) fn for_each_cut(
+        &self,
+        text: &str,
+        mut visit: impl FnMut(usize, usize),
+    ) -> Result<()> {
         match self {
             Self::Scheme(scheme) => {
-                let classes = Classes::get();
-                let mut start = 0;
-                while start < text.len() {
-                    let end = scheme.next_end(classes, text, start);
-                    visit(&text[start..end]);
-                    start = end;
-                }
+                scheme.for_each_cut(text, visit);
                 Ok(())
             }
-            Self::Regex(user) => user.compiled.for_each(text, &mut visit),
+            Self::Regex(user) => {
+                let mut start = 0;
+                user.compiled.for_each(text, &mut |pretoken| {
+                    let end = start + pretoken.len();
+                    visit(start, end);
+                    start = end;
+                })
+            }
             Self::None => {
                 if !text.is_empty() {
-                    visit(text);
+                    visit(0, text.len());
                 }
                 Ok(())
             }

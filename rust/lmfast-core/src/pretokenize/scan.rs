@@ -6,7 +6,24 @@
 
 use super::unicode::{Classes, HEAD, LETTER, NEWLINE, NUMBER, SPACE, TAIL};
 
+/// Call `visit` with where each pretoken begins and ends.
+#[inline]
+pub(super) fn cuts(
+    text: &str,
+    next_end: impl Fn(Classes, &str, usize) -> usize,
+    mut visit: impl FnMut(usize, usize),
+) {
+    let classes = Classes::get();
+    let mut start = 0;
+    while start < text.len() {
+        let end = next_end(classes, text, start);
+        visit(start, end);
+        start = end;
+    }
+}
+
 /// `'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+#[inline]
 pub(super) fn gpt2(classes: Classes, text: &str, start: usize) -> usize {
     if let Some(end) = contraction(text, start, CaseSensitive) {
         return end;
@@ -15,37 +32,40 @@ pub(super) fn gpt2(classes: Classes, text: &str, start: usize) -> usize {
     let (class, len) = classes.at(text, body);
     match class {
         _ if len == 0 => body, // a lone space at the end
-        c if c & LETTER != 0 => classes.run(text, body, LETTER),
+        c if c & LETTER != 0 => classes.letters(text, body + len),
         c if c & NUMBER != 0 => classes.run(text, body, NUMBER),
         c if c & SPACE == 0 => classes.run_without(text, body, SPACE | LETTER | NUMBER),
         _ => spaces(classes, text, start),
     }
 }
 
-/// How whitespace that ends the text and holds a newline is cut.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum FinalSpaces {
-    /// One pretoken (`\s+\z` stands before `\s*[\r\n]+`), as in tiktoken's cl100k.
-    Whole,
-    /// Cut after the last newline, as in Llama 3.
-    Cut,
-}
+/// Whitespace that ends the text and holds a newline is one pretoken (`\s+\z` stands before
+/// `\s*[\r\n]+`), as in tiktoken's cl100k.
+pub(super) const WHOLE: bool = true;
+
+/// It is cut after its last newline, as in Llama 3.
+pub(super) const CUT: bool = false;
 
 /// `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|`
 /// `\s+\z|\s*[\r\n]+|\s+(?!\S)|\s+`
-pub(super) fn cl100k(classes: Classes, text: &str, start: usize, ending: FinalSpaces) -> usize {
+#[inline]
+pub(super) fn cl100k<const FINAL_SPACES: bool>(
+    classes: Classes,
+    text: &str,
+    start: usize,
+) -> usize {
     if let Some(end) = contraction(text, start, AnyCase) {
         return end;
     }
     let (class, len) = classes.at(text, start);
     if class & LETTER != 0 {
-        return classes.run(text, start, LETTER);
+        return classes.letters(text, start + len);
     }
     if class & NUMBER != 0 {
         return up_to_three_numbers(classes, text, start);
     }
     if class & NEWLINE == 0 {
-        let end = classes.run(text, start + len, LETTER);
+        let end = classes.letters(text, start + len);
         if end > start + len {
             return end;
         }
@@ -53,7 +73,7 @@ pub(super) fn cl100k(classes: Classes, text: &str, start: usize, ending: FinalSp
     if let Some(end) = symbols(classes, text, start) {
         return classes.run(text, end, NEWLINE);
     }
-    if ending == FinalSpaces::Whole {
+    if FINAL_SPACES == WHOLE {
         let end = classes.run(text, start, SPACE);
         if end == text.len() {
             return end;
@@ -64,6 +84,7 @@ pub(super) fn cl100k(classes: Classes, text: &str, start: usize, ending: FinalSp
 
 /// `[^\r\n\p{L}\p{N}]?HEAD*TAIL+CONTRACTION?|[^\r\n\p{L}\p{N}]?HEAD+TAIL*CONTRACTION?|`
 /// `\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+#[inline]
 pub(super) fn o200k(classes: Classes, text: &str, start: usize) -> usize {
     let (class, len) = classes.at(text, start);
     let prefix = if class & (NEWLINE | LETTER | NUMBER) == 0 { len } else { 0 };

@@ -77,7 +77,12 @@ impl Classes {
 
     #[inline]
     pub(crate) fn of(self, c: char) -> u8 {
-        let code = c as usize;
+        self.of_code(c as u32)
+    }
+
+    #[inline]
+    fn of_code(self, code: u32) -> u8 {
+        let code = code as usize;
         self.0.blocks[self.0.block_of[code / BLOCK] as usize][code % BLOCK]
     }
 
@@ -86,12 +91,10 @@ impl Classes {
     pub(crate) fn at(self, text: &str, at: usize) -> (u8, usize) {
         match text.as_bytes().get(at) {
             None => (0, 0),
-            Some(&byte) if byte < 0x80 => {
-                (self.0.blocks[self.0.block_of[0] as usize][byte as usize], 1)
-            }
+            Some(&byte) if byte < 0x80 => (ASCII[byte as usize], 1),
             Some(_) => {
-                let c = text[at..].chars().next().expect("a character boundary before the end");
-                (self.of(c), c.len_utf8())
+                let (code, len) = decode(&text.as_bytes()[at..]);
+                (self.of_code(code), len)
             }
         }
     }
@@ -102,6 +105,25 @@ impl Classes {
         loop {
             let (found, len) = self.at(text, at);
             if found & flags == 0 {
+                return at;
+            }
+            at += len;
+        }
+    }
+
+    /// The end of the run of letters from `at` on.
+    #[inline]
+    pub(crate) fn letters(self, text: &str, mut at: usize) -> usize {
+        loop {
+            while let Some(eight) = text.as_bytes().get(at..).and_then(<[u8]>::first_chunk) {
+                let letters = leading_letters(*eight);
+                at += letters;
+                if letters < 8 {
+                    break;
+                }
+            }
+            let (found, len) = self.at(text, at);
+            if found & LETTER == 0 {
                 return at;
             }
             at += len;
@@ -121,9 +143,81 @@ impl Classes {
     }
 }
 
+/// The classes of ASCII.
+static ASCII: [u8; 0x80] = {
+    let mut flags = [0; 0x80];
+    let mut byte = 0;
+    while byte < 0x80 {
+        flags[byte as usize] = match byte {
+            b'A'..=b'Z' => LETTER | HEAD,
+            b'a'..=b'z' => LETTER | TAIL,
+            b'0'..=b'9' => NUMBER,
+            b'\n' | b'\r' => SPACE | NEWLINE,
+            b' ' | b'\t' | 0x0B | 0x0C => SPACE,
+            _ => 0,
+        };
+        byte += 1u8;
+    }
+    flags
+};
+
+/// How many of eight bytes are letters of ASCII, up to the first that is not: all at once, each in
+/// its part of one number.
+#[inline]
+fn leading_letters(eight: [u8; 8]) -> usize {
+    const fn each(byte: u8) -> u64 {
+        u64::from_ne_bytes([byte; 8])
+    }
+    let bytes = u64::from_le_bytes(eight);
+    // Without its highest bit no byte carries into the next; with 0x20 letters are lower case.
+    let lower = (bytes | each(0x20)) & each(0x7F);
+    let from_a = lower + each(0x80 - b'a');
+    let beyond_z = lower + each(0x7F - b'z');
+    let letters = from_a & !beyond_z & !bytes & each(0x80);
+    ((letters ^ each(0x80)).trailing_zeros() / 8) as usize
+}
+
+/// The code and the length of the character of two bytes or more that `bytes` begins with.
+#[inline]
+fn decode(bytes: &[u8]) -> (u32, usize) {
+    let low = |at: usize| u32::from(bytes[at] & 0x3F);
+    match bytes[0] {
+        lead @ 0..0xE0 => (u32::from(lead & 0x1F) << 6 | low(1), 2),
+        lead @ 0xE0..0xF0 => (u32::from(lead & 0x0F) << 12 | low(1) << 6 | low(2), 3),
+        lead => (u32::from(lead & 0x07) << 18 | low(1) << 12 | low(2) << 6 | low(3), 4),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn characters_have_the_classes_of_the_table() {
+        for c in '\0'..=char::MAX {
+            let text = c.to_string();
+            let classes = Classes::get();
+            assert_eq!(classes.at(&text, 0), (classes.of(c), text.len()), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn runs_of_letters_end_where_they_should() {
+        let classes = Classes::get();
+        for first in 0..0x80u8 {
+            for len in 0..20 {
+                for next in ["", "@", "[", "`", "{", "é", "。", " x"] {
+                    let text =
+                        ["b".repeat(len), char::from(first).to_string(), next.into()].concat();
+                    assert_eq!(
+                        classes.letters(&text, 0),
+                        classes.run(&text, 0, LETTER),
+                        "{text:?}"
+                    );
+                }
+            }
+        }
+    }
 
     #[test]
     fn the_version_of_unicode_is_the_one_that_is_named() {

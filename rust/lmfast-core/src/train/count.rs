@@ -29,12 +29,7 @@ impl Counter {
     }
 
     fn count_segment(&self, text: &str, front: &mut Front<'_>) -> Result<()> {
-        let mut start = 0;
-        self.pretokenizer.for_each(text, |pretoken| {
-            let end = start + pretoken.len();
-            front.add(text.as_bytes(), start, end);
-            start = end;
-        })
+        self.pretokenizer.for_each_cut(text, |start, end| front.add(text.as_bytes(), start, end))
     }
 
     /// Add the pretokens of all documents; `watch` counts the bytes read.

@@ -4,6 +4,7 @@ mod count;
 mod counts;
 mod merge;
 mod pairs;
+mod room;
 mod search;
 mod start;
 mod symbol;
@@ -16,6 +17,7 @@ pub use count::Counter;
 pub use counts::{Counting, Cutting, Dropped, MemoryBudget, PretokenCounts, cutting_of};
 use merge::Merger;
 use pairs::{Pair, Pairs};
+use room::Room;
 use search::Cells;
 pub use start::tokens_of;
 use symbol::Symbol;
@@ -80,6 +82,7 @@ pub fn train(
     counts: &PretokenCounts,
     options: &TrainOptions,
     start: Option<&Tokenizer>,
+    budget: Option<&MemoryBudget>,
     threads: Option<NonZero<usize>>,
     watch: &Watch,
 ) -> Result<Vec<TrainedMerge>> {
@@ -89,14 +92,15 @@ pub fn train(
     }
     let ranking = Ranking::new(options.tie_break, options.max_token_bytes, start);
     let min_frequency = options.min_frequency.max(1);
-    let mut training = Training::new(ranking, wanted, min_frequency, watch);
+    let room = Room::new(budget);
+    let mut training = Training::new(ranking, wanted, min_frequency, &room, watch);
     threads::run(threads::count(threads), || {
         if training.ranking.len() >= u16::TOKENS {
-            return training.merge(&mut text::<u32>(counts, start)?);
+            return training.merge(&mut text::<u32>(counts, start, &room)?);
         }
-        let mut text = text::<u16>(counts, start)?;
+        let mut text = text::<u16>(counts, start, &room)?;
         training.merge(&mut text)?;
-        if training.is_done() { Ok(()) } else { training.merge(&mut text.widened::<u32>()?) }
+        if training.is_done() { Ok(()) } else { training.merge(&mut text.widened::<u32>(&room)?) }
     })??;
     let merges = training.merges;
     if merges.len() < wanted && !options.allow_fewer {
@@ -106,15 +110,20 @@ pub fn train(
 }
 
 /// The text of the pretokens, cut into the tokens that training starts from.
-fn text<S: Symbol>(counts: &PretokenCounts, start: Option<&Tokenizer>) -> Result<Text<S>> {
+fn text<S: Symbol>(
+    counts: &PretokenCounts,
+    start: Option<&Tokenizer>,
+    room: &Room,
+) -> Result<Text<S>> {
     let for_each = |visit: &mut dyn FnMut(&[u8], u64) -> Result<()>| counts.for_each(visit);
     match start {
         None => Text::new(
             for_each,
             |pretoken, tokens| tokens.extend(pretoken.iter().map(|&byte| TokenId::from(byte))),
             256,
+            room,
         ),
-        Some(start) => Text::new(for_each, start.pretoken_encoder(), start.n_vocab()),
+        Some(start) => Text::new(for_each, start.pretoken_encoder(), start.n_vocab(), room),
     }
 }
 
@@ -125,6 +134,7 @@ struct Training<'a> {
     merges: Vec<TrainedMerge>,
     wanted: usize,
     min_frequency: u64,
+    room: &'a Room,
     watch: &'a Watch,
     /// Where it is known, no pair that is left occurs more often, or as often.
     threshold: Option<u64>,
@@ -132,10 +142,16 @@ struct Training<'a> {
 }
 
 impl<'a> Training<'a> {
-    fn new(ranking: Ranking, wanted: usize, min_frequency: u64, watch: &'a Watch) -> Self {
+    fn new(
+        ranking: Ranking,
+        wanted: usize,
+        min_frequency: u64,
+        room: &'a Room,
+        watch: &'a Watch,
+    ) -> Self {
         let (merger, merges) = (Merger::default(), Vec::with_capacity(wanted));
         let (threshold, done) = (None, false);
-        Self { ranking, merger, merges, wanted, min_frequency, watch, threshold, done }
+        Self { ranking, merger, merges, wanted, min_frequency, room, watch, threshold, done }
     }
 
     fn is_done(&self) -> bool {
@@ -154,10 +170,24 @@ impl<'a> Training<'a> {
             if self.done || self.ranking.len() == S::TOKENS {
                 return Ok(());
             }
-            let threshold = (above / THRESHOLD_STEP).max(self.min_frequency);
-            let found = search::frequent_pairs(text, &cells, threshold);
-            let pairs = Pairs::new(found, threshold, &self.ranking);
+            let pairs = self.pairs_below(above, text, &cells);
             self.threshold = Some(self.merge_above(pairs, text)?);
+        }
+    }
+
+    /// The pairs that occur less often than `above`, down to a threshold that leaves room for them.
+    fn pairs_below<S: Symbol>(&self, above: u64, text: &Text<S>, cells: &Cells) -> Pairs {
+        let mut threshold = (above / THRESHOLD_STEP).max(self.min_frequency);
+        loop {
+            // The most frequent pair must be found, however many places it has.
+            let is_highest = threshold >= above - 1;
+            let most_places = if is_highest { usize::MAX } else { self.room.places };
+            let found =
+                search::frequent_pairs(text, cells, threshold, most_places, self.room.dealt);
+            if let Some(found) = found {
+                return Pairs::new(found, threshold, &self.ranking);
+            }
+            threshold = (2 * threshold).min(above - 1);
         }
     }
 
@@ -176,6 +206,9 @@ impl<'a> Training<'a> {
             let applied = self.merger.merge(&pair, merged, text, &mut pairs, &self.ranking);
             self.merges.push(TrainedMerge { left, right, count, applied, ties });
             self.watch.advance(1)?;
+            if pairs.places() > self.room.places {
+                return Ok(count + 1);
+            }
         }
         Ok(pairs.threshold())
     }

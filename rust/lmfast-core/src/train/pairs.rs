@@ -43,6 +43,8 @@ pub(super) struct Pairs {
     top: BinaryHeap<(Precedence, PairIndex)>,
     /// How many pairs have the top count.
     ties: u64,
+    /// Places in all lists.
+    places: usize,
 }
 
 impl Pairs {
@@ -59,6 +61,7 @@ impl Pairs {
             top_count: u64::MAX,
             top: BinaryHeap::new(),
             ties: 0,
+            places: 0,
         };
         for pair in pairs {
             kept.insert(pair, ranking);
@@ -71,12 +74,18 @@ impl Pairs {
         self.threshold
     }
 
+    /// The number of places in all lists.
+    pub(super) fn places(&self) -> usize {
+        self.places
+    }
+
     /// Keep a pair, unless its count is below the threshold.
     pub(super) fn insert(&mut self, pair: Pair, ranking: &Ranking) {
         if pair.count < self.threshold || !ranking.may_join(pair.left, pair.right) {
             return;
         }
         let index = self.unused.pop().unwrap_or(self.kept.len() as PairIndex);
+        self.places += pair.places.len();
         self.sieve.insert(pair.left, pair.right);
         self.index_of.insert((pair.left, pair.right), index);
         if let Some(slot) = self.kept.get_mut(index as usize) {
@@ -139,6 +148,7 @@ impl Pairs {
     fn remove(&mut self, index: PairIndex) -> Pair {
         let pair = std::mem::take(&mut self.kept[index as usize]);
         let pair = Pair { count: self.counts[index as usize], ..pair };
+        self.places -= pair.places.len();
         self.index_of.remove(&(pair.left, pair.right));
         self.unused.push(index);
         pair

@@ -27,8 +27,8 @@ const CELL_BITS: u32 = if cfg!(test) { 6 } else { 16 };
 const FEW_CELLS: usize = if cfg!(test) { 8 } else { 1 << 10 };
 
 /// Shares that are dealt out at a time, each of about so many places.
-const SHARES: usize = if cfg!(test) { 4 } else { 1 << 8 };
-const PLACES_PER_SHARE: usize = if cfg!(test) { 8 } else { 1 << 15 };
+pub(super) const SHARES: usize = if cfg!(test) { 4 } else { 1 << 8 };
+pub(super) const PLACES_PER_SHARE: usize = if cfg!(test) { 8 } else { 1 << 15 };
 
 /// The counts of pairs, added up in cells that pairs share, as far as a cell can count.
 pub(super) struct Cells(Vec<u32>);
@@ -62,27 +62,43 @@ impl Cells {
     }
 }
 
-/// Every pair of `text` whose count is at least `threshold`, with its places.
-pub(super) fn frequent_pairs(text: &Text<impl Symbol>, cells: &Cells, threshold: u64) -> Vec<Pair> {
+/// Every pair of `text` whose count is at least `threshold`, with its places; `None` if there are
+/// more than `most_places` of them.
+pub(super) fn frequent_pairs(
+    text: &Text<impl Symbol>,
+    cells: &Cells,
+    threshold: u64,
+    most_places: usize,
+    dealt: usize,
+) -> Option<Vec<Pair>> {
     let full = cells.reach(threshold);
     let full_cells = full.iter().filter(|&&full| full).count();
+    let ranges = text.ranges();
+    let most_places = most_places / ranges.len();
     let mut pairs = if full_cells <= FEW_CELLS {
-        count_at_once(text, &full)
+        count_at_once(text, ranges, &full, most_places)?
     } else {
         // Where nearly all cells are full, looking them up would only take time.
         let sieve = (full_cells < full.len() / 2).then_some(&full[..]);
-        count_by_shares(text, sieve, threshold)
+        let rounds = text.len().div_ceil(dealt.max(1)).next_power_of_two();
+        count_by_shares(text, ranges, sieve, rounds, Counting { threshold, most_places })?
     };
     pairs.retain(|pair| pair.count >= threshold);
-    pairs
+    Some(pairs)
 }
 
 /// The pairs of the cells that are full, each worker by itself.
-fn count_at_once(text: &Text<impl Symbol>, full: &[bool]) -> Vec<Pair> {
+fn count_at_once(
+    text: &Text<impl Symbol>,
+    ranges: Vec<Range<usize>>,
+    full: &[bool],
+    most_places: usize,
+) -> Option<Vec<Pair>> {
     let count = |range: Range<usize>| {
-        let (mut tally, mut pairs) = (Tally::default(), Vec::<Pair>::new());
+        let (mut tally, mut pairs, mut places) = (Tally::default(), Vec::<Pair>::new(), 0);
         text.for_each_pair(range, |place, left, right, count| {
-            if full[cell(left, right, CELL_BITS)] {
+            if places <= most_places && full[cell(left, right, CELL_BITS)] {
+                places += 1;
                 let index = tally.add(key(left, right), 1, count);
                 if index == pairs.len() {
                     pairs.push(Pair { left, right, ..Pair::default() });
@@ -91,9 +107,9 @@ fn count_at_once(text: &Text<impl Symbol>, full: &[bool]) -> Vec<Pair> {
                 pairs[index].places.push(place);
             }
         });
-        (tally, pairs)
+        (places <= most_places).then_some((tally, pairs))
     };
-    let counted: Vec<_> = text.ranges().into_par_iter().map(count).collect();
+    let counted: Option<Vec<_>> = ranges.into_par_iter().map(count).collect();
     let followed_by = |(mut tally, mut pairs): (Tally, Vec<Pair>),
                        (_, next): (Tally, Vec<Pair>)| {
         for pair in next {
@@ -107,7 +123,7 @@ fn count_at_once(text: &Text<impl Symbol>, full: &[bool]) -> Vec<Pair> {
         }
         (tally, pairs)
     };
-    counted.into_iter().reduce(followed_by).map_or(Vec::new(), |(_, pairs)| pairs)
+    counted?.into_iter().reduce(followed_by).map(|(_, pairs)| pairs)
 }
 
 /// A place of a pair, to be counted with all others of its share.
@@ -142,26 +158,41 @@ impl Dealer {
     }
 }
 
-fn count_by_shares(text: &Text<impl Symbol>, full: Option<&[bool]>, threshold: u64) -> Vec<Pair> {
-    let rounds = (text.len() / (SHARES * PLACES_PER_SHARE)).max(1).next_power_of_two();
+/// Which pairs are kept, and how many places a worker may keep in all.
+#[derive(Clone, Copy)]
+struct Counting {
+    threshold: u64,
+    most_places: usize,
+}
+
+fn count_by_shares(
+    text: &Text<impl Symbol>,
+    ranges: Vec<Range<usize>>,
+    full: Option<&[bool]>,
+    rounds: usize,
+    counting: Counting,
+) -> Option<Vec<Pair>> {
     let bits = rounds.ilog2() + SHARES.ilog2();
-    let mut dealers: Vec<Dealer> = text.ranges().into_iter().map(Dealer::new).collect();
+    let mut dealers: Vec<Dealer> = ranges.into_iter().map(Dealer::new).collect();
     let mut counters: Vec<Counter> = Vec::new();
     counters.resize_with(dealers.len(), Counter::default);
     let shares_per_counter = SHARES.div_ceil(counters.len());
     let mut pairs = Vec::new();
     for round in 0..rounds {
         dealers.par_iter_mut().for_each(|dealer| dealer.deal(text, full, round, bits));
-        counters.par_iter_mut().enumerate().for_each(|(index, counter)| {
-            for share in (index * shares_per_counter..SHARES).take(shares_per_counter) {
-                counter.count(text, dealers.iter().map(|dealer| &dealer.shares[share]), threshold);
-            }
-        });
+        let count = |(index, counter): (usize, &mut Counter)| {
+            let first = index * shares_per_counter;
+            (first..SHARES).take(shares_per_counter).try_for_each(|share| {
+                let parts = dealers.iter().map(|dealer| &dealer.shares[share]);
+                counter.count(text, parts, counting)
+            })
+        };
+        counters.par_iter_mut().enumerate().map(count).collect::<Option<()>>()?;
         for counter in &mut counters {
             pairs.append(&mut counter.pairs);
         }
     }
-    pairs
+    Some(pairs)
 }
 
 #[derive(Default)]
@@ -170,17 +201,20 @@ struct Counter {
     /// The entry in the tally of each place.
     entries: Vec<u32>,
     pairs: Vec<Pair>,
+    /// Places of all pairs so far.
+    places: usize,
 }
 
 impl Counter {
-    /// Add the pairs of one share that occur often enough; its parts follow each other in the text.
+    /// Add the pairs of one share that occur often enough, unless their places are too many; its
+    /// parts follow each other in the text.
     fn count<'a>(
         &mut self,
         text: &Text<impl Symbol>,
         parts: impl Iterator<Item = &'a Vec<Dealt>> + Clone,
-        threshold: u64,
-    ) {
-        let Self { tally, entries, pairs } = self;
+        Counting { threshold, most_places }: Counting,
+    ) -> Option<()> {
+        let Self { tally, entries, pairs, places } = self;
         tally.clear();
         entries.clear();
         for part in parts.clone() {
@@ -190,6 +224,10 @@ impl Counter {
             }));
         }
         for entry in tally.entries_mut().iter_mut().filter(|entry| entry.count >= threshold) {
+            *places += entry.places as usize;
+            if *places > most_places {
+                return None;
+            }
             entry.list = pairs.len() as u32;
             let (left, right) = ((entry.key >> 32) as TokenId, entry.key as TokenId);
             let places = Vec::with_capacity(entry.places as usize);
@@ -201,5 +239,6 @@ impl Counter {
                 pairs[list as usize].places.push(dealt.place);
             }
         }
+        Some(())
     }
 }

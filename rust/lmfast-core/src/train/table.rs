@@ -4,8 +4,10 @@
 //! of the time would go into finding the pages.
 
 use std::{
+    io::Write as _,
     marker::PhantomData,
     ops::{Deref, DerefMut},
+    path::Path,
 };
 
 use bytemuck::Pod;
@@ -31,6 +33,24 @@ impl<T: Pod> Table<T> {
         // Without huge pages it is slower, not wrong.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
+        Ok(Self { map, len, item: PhantomData })
+    }
+
+    /// A table in a file of `folder` that has no name: the system keeps in memory what it has room
+    /// for.
+    pub(super) fn on_disk(len: usize, folder: &Path) -> Result<Self> {
+        let failed = |error| Error::io("write a temporary file in", folder, error);
+        let mut file = tempfile::tempfile_in(folder).map_err(failed)?;
+        // Written to the end now: where the disk is full, a mapped page has no way to say so.
+        let zeros = vec![0; 1 << 20];
+        let mut left = (len * size_of::<T>()).max(1);
+        while left > 0 {
+            let bytes = &zeros[..left.min(zeros.len())];
+            file.write_all(bytes).map_err(failed)?;
+            left -= bytes.len();
+        }
+        // SAFETY: The file has no name and no other handle, so nobody else changes or truncates it.
+        let map = unsafe { MmapMut::map_mut(&file) }.map_err(failed)?;
         Ok(Self { map, len, item: PhantomData })
     }
 }

@@ -95,7 +95,7 @@ fn options(merges: usize, tie_break: TieBreak, max_token_bytes: Option<usize>) -
 }
 
 fn trained(counts: &PretokenCounts, options: &TrainOptions) -> Result<Vec<TrainedMerge>> {
-    train(counts, options, None, None, &Watch::default())
+    train(counts, options, None, None, None, &Watch::default())
 }
 
 fn count(corpus: &[(Vec<u8>, u64)]) -> PretokenCounts {
@@ -124,8 +124,8 @@ proptest! {
     ) {
         for rule in TieBreak::ALL {
             let options = options(60, rule, max_bytes);
-            let watch = Watch::default();
-            let found = train(&count(&corpus), &options, None, NonZero::new(threads), &watch);
+            let (threads, watch) = (NonZero::new(threads), Watch::default());
+            let found = train(&count(&corpus), &options, None, None, threads, &watch);
             let longest = max_bytes.unwrap_or(usize::MAX);
             prop_assert_eq!(found.unwrap(), oracle(Start::bytes(), &corpus, rule, 60, longest));
         }
@@ -147,7 +147,7 @@ proptest! {
 
         let options = TrainOptions { vocab_size: start.n_vocab() + 40, ..options(0, rule, None) };
         let watch = Watch::default();
-        let found = train(&count(&corpus), &options, Some(&start), None, &watch).unwrap();
+        let found = train(&count(&corpus), &options, Some(&start), None, None, &watch).unwrap();
         let tokens = (0..start.n_vocab() as TokenId)
             .map(|id| start.vocabulary().token_bytes(id).unwrap_or(b"<|e|>").to_vec())
             .collect();
@@ -159,6 +159,22 @@ proptest! {
         };
         let start = Start { tokens, tokenize: &tokenize };
         prop_assert_eq!(found, oracle(start, &corpus, rule, 40, usize::MAX));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(50))]
+
+    #[test]
+    fn little_memory_gives_the_same(
+        corpus in corpus(),
+        rule in proptest::sample::select(&TieBreak::ALL[..]),
+        bytes in 0u64..400,
+    ) {
+        let budget = MemoryBudget { bytes, folder: std::env::temp_dir() };
+        let (counts, options) = (count(&corpus), options(60, rule, None));
+        let found = train(&counts, &options, None, Some(&budget), None, &Watch::default());
+        prop_assert_eq!(found.unwrap(), trained(&counts, &options).unwrap());
     }
 }
 

@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, ops::Range};
 
 use rayon::prelude::*;
 
-use super::{symbol::Symbol, table::Table};
+use super::{room::Room, symbol::Symbol, table::Table};
 use crate::{
     error::{Error, Result},
     vocabulary::TokenId,
@@ -48,6 +48,7 @@ impl<S: Symbol> Text<S> {
         mut for_each: impl FnMut(&mut dyn FnMut(&[u8], u64) -> Result<()>) -> Result<()>,
         mut tokenize: impl FnMut(&[u8], &mut Vec<TokenId>),
         tokens: usize,
+        room: &Room,
     ) -> Result<Self> {
         let mut symbols = Vec::new();
         let mut slots = ByCount::default();
@@ -69,7 +70,7 @@ impl<S: Symbol> Text<S> {
             )));
         }
 
-        let mut text = Table::new(len)?;
+        let mut text = table(len, room)?;
         text[0] = S::BOUNDARY;
         let (mut runs, mut start) = (Vec::new(), 1);
         for (count, slots) in slots.iter_mut() {
@@ -191,9 +192,9 @@ impl<S: Symbol> Text<S> {
     }
 
     /// The same text, with room for more ids.
-    pub(super) fn widened<W: Symbol>(self) -> Result<Text<W>> {
+    pub(super) fn widened<W: Symbol>(self, room: &Room) -> Result<Text<W>> {
         let Self { len, runs, widths, compact, .. } = self;
-        let mut symbols = Table::new(len)?;
+        let mut symbols = table(len, room)?;
         for (wide, &symbol) in symbols.iter_mut().zip(&*self.symbols) {
             *wide = match symbol {
                 _ if symbol == S::BOUNDARY => W::BOUNDARY,
@@ -235,6 +236,14 @@ impl<S: Symbol> Text<S> {
         self.runs = runs;
         self.widths.fill(1);
         self.compact = true;
+    }
+}
+
+fn table<S: Symbol>(len: usize, room: &Room) -> Result<Table<S>> {
+    if len * size_of::<S>() <= room.text {
+        Table::new(len)
+    } else {
+        Table::on_disk(len, &room.folder)
     }
 }
 
