@@ -27,7 +27,7 @@ const CELL_BITS: u32 = if cfg!(test) { 6 } else { 16 };
 const FEW_CELLS: usize = if cfg!(test) { 8 } else { 1 << 10 };
 
 /// Shares that are dealt out at a time, each of about so many places.
-pub(super) const SHARES: usize = if cfg!(test) { 4 } else { 1 << 8 };
+pub(super) const SHARES: usize = if cfg!(test) { 4 } else { 1 << 9 };
 pub(super) const PLACES_PER_SHARE: usize = if cfg!(test) { 8 } else { 1 << 15 };
 
 /// The counts of pairs, added up in cells that pairs share, as far as a cell can count.
@@ -56,9 +56,28 @@ impl Cells {
         (highest < u32::MAX).then_some(u64::from(highest))
     }
 
-    fn reach(&self, threshold: u64) -> Vec<bool> {
+    /// The cells that hold as many.
+    fn reach(&self, threshold: u64) -> Full {
         let threshold = u32::try_from(threshold).unwrap_or(u32::MAX);
-        self.0.iter().map(|&count| count >= threshold).collect()
+        let bits = |cells: &[u32]| {
+            (0..).zip(cells).fold(0, |bits, (n, &count)| bits | u64::from(count >= threshold) << n)
+        };
+        Full(self.0.chunks(64).map(bits).collect())
+    }
+}
+
+/// The cells whose counts reach the threshold, a bit for each.
+struct Full(Vec<u64>);
+
+impl Full {
+    fn len(&self) -> usize {
+        self.0.iter().map(|bits| bits.count_ones() as usize).sum()
+    }
+
+    #[inline]
+    fn holds(&self, left: TokenId, right: TokenId) -> bool {
+        let cell = cell(left, right, CELL_BITS);
+        self.0[cell / 64] >> (cell % 64) & 1 == 1
     }
 }
 
@@ -72,14 +91,13 @@ pub(super) fn frequent_pairs(
     dealt: usize,
 ) -> Option<Vec<Pair>> {
     let full = cells.reach(threshold);
-    let full_cells = full.iter().filter(|&&full| full).count();
     let ranges = text.ranges();
     let most_places = most_places / ranges.len();
-    let mut pairs = if full_cells <= FEW_CELLS {
+    let mut pairs = if full.len() <= FEW_CELLS {
         count_at_once(text, ranges, &full, most_places)?
     } else {
         // Where nearly all cells are full, looking them up would only take time.
-        let sieve = (full_cells < full.len() / 2).then_some(&full[..]);
+        let sieve = (full.len() < cells.0.len() / 2).then_some(&full);
         let rounds = text.len().div_ceil(dealt.max(1)).next_power_of_two();
         count_by_shares(text, ranges, sieve, rounds, Counting { threshold, most_places })?
     };
@@ -91,13 +109,13 @@ pub(super) fn frequent_pairs(
 fn count_at_once(
     text: &Text<impl Symbol>,
     ranges: Vec<Range<usize>>,
-    full: &[bool],
+    full: &Full,
     most_places: usize,
 ) -> Option<Vec<Pair>> {
     let count = |range: Range<usize>| {
         let (mut tally, mut pairs, mut places) = (Tally::default(), Vec::<Pair>::new(), 0);
         text.for_each_pair(range, |place, left, right, count| {
-            if places <= most_places && full[cell(left, right, CELL_BITS)] {
+            if places <= most_places && full.holds(left, right) {
                 places += 1;
                 let index = tally.add(key(left, right), 1, count);
                 if index == pairs.len() {
@@ -128,30 +146,30 @@ fn count_at_once(
 
 /// A place of a pair, to be counted with all others of its share.
 #[derive(Clone, Copy)]
-struct Dealt {
-    left: TokenId,
-    right: TokenId,
+struct Dealt<S> {
+    left: S,
+    right: S,
     place: Place,
 }
 
 /// What one worker has dealt out of its part of the text: used again, since fresh memory is slow.
-struct Dealer {
+struct Dealer<S> {
     range: Range<usize>,
-    shares: Vec<Vec<Dealt>>,
+    shares: Vec<Vec<Dealt<S>>>,
 }
 
-impl Dealer {
+impl<S: Symbol> Dealer<S> {
     fn new(range: Range<usize>) -> Self {
         Self { range, shares: vec![Vec::new(); SHARES] }
     }
 
-    fn deal(&mut self, text: &Text<impl Symbol>, full: Option<&[bool]>, round: usize, bits: u32) {
+    fn deal(&mut self, text: &Text<S>, full: Option<&Full>, round: usize, bits: u32) {
         self.shares.iter_mut().for_each(Vec::clear);
         text.for_each_pair(self.range.clone(), |place, left, right, _| {
             let share = cell(left, right, bits);
-            let wanted = share / SHARES == round
-                && full.is_none_or(|full| full[cell(left, right, CELL_BITS)]);
+            let wanted = share / SHARES == round && full.is_none_or(|full| full.holds(left, right));
             if wanted {
+                let (left, right) = (S::of(left), S::of(right));
                 self.shares[share % SHARES].push(Dealt { left, right, place });
             }
         });
@@ -165,15 +183,15 @@ struct Counting {
     most_places: usize,
 }
 
-fn count_by_shares(
-    text: &Text<impl Symbol>,
+fn count_by_shares<S: Symbol>(
+    text: &Text<S>,
     ranges: Vec<Range<usize>>,
-    full: Option<&[bool]>,
+    full: Option<&Full>,
     rounds: usize,
     counting: Counting,
 ) -> Option<Vec<Pair>> {
     let bits = rounds.ilog2() + SHARES.ilog2();
-    let mut dealers: Vec<Dealer> = ranges.into_iter().map(Dealer::new).collect();
+    let mut dealers: Vec<Dealer<S>> = ranges.into_iter().map(Dealer::new).collect();
     let mut counters: Vec<Counter> = Vec::new();
     counters.resize_with(dealers.len(), Counter::default);
     let shares_per_counter = SHARES.div_ceil(counters.len());
@@ -208,10 +226,10 @@ struct Counter {
 impl Counter {
     /// Add the pairs of one share that occur often enough, unless their places are too many; its
     /// parts follow each other in the text.
-    fn count<'a>(
+    fn count<'a, S: Symbol>(
         &mut self,
-        text: &Text<impl Symbol>,
-        parts: impl Iterator<Item = &'a Vec<Dealt>> + Clone,
+        text: &Text<S>,
+        parts: impl Iterator<Item = &'a Vec<Dealt<S>>> + Clone,
         Counting { threshold, most_places }: Counting,
     ) -> Option<()> {
         let Self { tally, entries, pairs, places } = self;
@@ -220,7 +238,8 @@ impl Counter {
         for part in parts.clone() {
             let mut weights = text.weights();
             entries.extend(part.iter().map(|&Dealt { left, right, place }| {
-                tally.add(key(left, right), 1, weights.at(place as usize)) as u32
+                let key = key(left.id(), right.id());
+                tally.add(key, 1, weights.at(place as usize)) as u32
             }));
         }
         for entry in tally.entries_mut().iter_mut().filter(|entry| entry.count >= threshold) {
