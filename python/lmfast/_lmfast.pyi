@@ -81,15 +81,21 @@ class Tokenizer:
 
 @final
 class PretokenCounts:
-    def __new__(
-        cls,
+    @staticmethod
+    def count(
+        sources: Sources,
         pretokenizer: str | None,
         special_tokens: Iterable[str],
+        min_count: int,
         memory_budget: int | None,
         temporary_folder: _Path | None,
+        threads: int | None,
+        on_progress: _Progress,
     ) -> PretokenCounts: ...
     @staticmethod
-    def load(files: Sequence[_Path], min_count: int) -> PretokenCounts: ...
+    def load(
+        files: Sequence[_Path], min_count: int, temporary_folder: _Path | None
+    ) -> PretokenCounts: ...
     def __len__(self) -> int: ...
     @property
     def text_bytes(self) -> int: ...
@@ -102,9 +108,7 @@ class PretokenCounts:
     @property
     def special_tokens(self) -> list[str]: ...
     def items(self) -> list[tuple[bytes, int]]: ...
-    def finish(self, min_count: int) -> None: ...
     def save(self, path: _Path) -> None: ...
-    def add(self, sources: Sources, threads: int | None, on_progress: _Progress) -> None: ...
     def train(
         self,
         vocab_size: int,

@@ -51,12 +51,19 @@ class PretokenCounts:
         self.skipped = Skipped() if skipped is None else skipped
 
     @classmethod
-    def load(cls, files: StrPath | Sequence[StrPath], *, min_count: int = 1) -> Self:
+    def load(
+        cls,
+        files: StrPath | Sequence[StrPath],
+        *,
+        min_count: int = 1,
+        temporary_folder: StrPath | None = None,
+    ) -> Self:
         """The sum of count files; they stay on disk and must not be changed meanwhile.
 
         Args:
             files: One or several, of text that was cut in the same way.
             min_count: Pretokens that occur less often in all files together are dropped.
+            temporary_folder: Where the sum of several files goes, as for ``count_pretokens``.
 
         Raises:
             MissingFileError: A file is not there.
@@ -67,7 +74,7 @@ class PretokenCounts:
         """
         if isinstance(files, str | PathLike):
             files = [files]
-        return cls(_lmfast.PretokenCounts.load(files, min_count))
+        return cls(_lmfast.PretokenCounts.load(files, min_count, temporary_folder))
 
     def save(self, path: StrPath) -> None:
         """Write a count file, whole or not at all.
@@ -151,12 +158,17 @@ def count_pretokens(
         ConfigError: The budget is too small, or a number is out of range.
         InputTypeError: An argument has the wrong type.
     """
-    core = _lmfast.PretokenCounts(
-        pretokenizer_argument(pretokenizer), special_tokens, memory_budget, temporary_folder
-    )
     opened = open_sources(sources, text_field=text_field, on_error=on_error)
-    core.add(opened, threads, on_bytes)
-    core.finish(min_count)
+    core = _lmfast.PretokenCounts.count(
+        opened,
+        pretokenizer_argument(pretokenizer),
+        special_tokens,
+        min_count,
+        memory_budget,
+        temporary_folder,
+        threads,
+        on_bytes,
+    )
     return PretokenCounts(core, skipped_in(opened))
 
 

@@ -9,7 +9,7 @@ from tokenizers import Regex, Tokenizer
 from tokenizers.pre_tokenizers import Split
 
 from lmfast import Tokenizer as Ours
-from lmfast import _lmfast
+from lmfast import count_pretokens
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 PRETOKENS = json.loads((VECTORS / "pretokens.json").read_text(encoding="utf-8"))
@@ -27,8 +27,7 @@ def test_pretokens(scheme: str, case: dict[str, Any]) -> None:
         theirs = Split(Regex(pattern), "isolated").pre_tokenize_str(text)
         assert [pretoken for pretoken, _ in theirs] == cuts
     # As many different pretokens as there should be; and with each a token of its own, those.
-    counts = _lmfast.PretokenCounts(scheme, (), None, None)
-    counts.add(_lmfast.Sources([(None, iter([text]))], "text", "raise"), 1, None)
+    counts = count_pretokens(iter([text]), pretokenizer=scheme, special_tokens=())
     assert len(counts) == len(set(cuts))
     tokens = dict.fromkeys(cut.encode() for cut in cuts if len(cut.encode()) > 1)
     whole = Ours.from_ranks({**BYTES, **{t: 256 + n for n, t in enumerate(tokens)}}, scheme)

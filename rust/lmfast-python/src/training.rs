@@ -1,12 +1,9 @@
 //! `PretokenCounts`: count the pretokens of a corpus, then train on the counts.
 
-use std::{
-    num::NonZero,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::num::NonZero;
 
 use lmfast_core::{
-    Error, ErrorKind, Result, Tokenizer as Core, Watch,
+    Error, ErrorKind, Result, Tokenizer as Core,
     pretokenize::Pretokenizer,
     special::SpecialTokens,
     train::{
@@ -27,21 +24,10 @@ use crate::{
 #[pyclass(frozen, module = "lmfast._lmfast")]
 pub(crate) struct PretokenCounts {
     counter: Counter,
-    state: Mutex<State>,
-}
-
-enum State {
-    Counting(Counting),
-    Counted(Counts),
-    /// Counting failed: what is there is not what was asked for.
-    Broken,
+    counts: Counts,
 }
 
 impl PretokenCounts {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn options(
         &self,
         vocab_size: Size,
@@ -59,14 +45,6 @@ impl PretokenCounts {
             allow_fewer,
         })
     }
-
-    fn counted<T: Send>(
-        &self,
-        py: Python<'_>,
-        read: impl FnOnce(&Counts) -> Result<T> + Send,
-    ) -> PyResult<T> {
-        watched(py, None, |watch| read(self.lock().finish(1, watch)?))
-    }
 }
 
 /// By merge: how often its pair occurred, how often it applied, and how many pairs had its count.
@@ -79,42 +57,6 @@ fn pairs_of(merges: &[TrainedMerge]) -> Vec<(TokenId, TokenId)> {
 fn counts_of(merges: &[TrainedMerge]) -> MergeCounts {
     let column = |number: fn(&TrainedMerge) -> u64| merges.iter().map(number).collect();
     (column(|merge| merge.count), column(|merge| merge.applied), column(|merge| merge.ties))
-}
-
-impl State {
-    fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::Broken)
-    }
-
-    /// Count more. If that fails, so does everything after it.
-    fn count(&mut self, count: impl FnOnce(&Counting) -> Result<()>) -> Result<()> {
-        match self {
-            Self::Counting(counting) => {
-                let result = count(counting);
-                if result.is_err() {
-                    *self = Self::Broken;
-                }
-                result
-            }
-            Self::Counted(_) => Err(Error::new(
-                ErrorKind::Config,
-                "these counts are complete, nothing can be added; save them and merge the files",
-            )),
-            Self::Broken => Err(broken()),
-        }
-    }
-
-    /// End counting; pretokens that occur less often than `min_count` are dropped.
-    fn finish(&mut self, min_count: u64, watch: &Watch) -> Result<&Counts> {
-        *self = match self.take() {
-            Self::Counting(counting) => Self::Counted(counting.finish(min_count, watch)?),
-            state => state,
-        };
-        match self {
-            Self::Counted(counts) => Ok(counts),
-            _ => Err(broken()),
-        }
-    }
 }
 
 fn counter(pretokenizer: Option<&str>, special_tokens: Vec<String>) -> Result<Counter> {
@@ -132,62 +74,73 @@ fn budget(bytes: Count, folder: Option<FilePath>) -> Option<MemoryBudget> {
     bytes.0.map(|bytes| MemoryBudget { bytes: bytes.get() as u64, folder })
 }
 
-fn broken() -> Error {
-    Error::new(ErrorKind::Corpus, "these counts are incomplete, since counting failed before")
-}
-
 #[pymethods]
 impl PretokenCounts {
-    #[new]
-    fn new(
+    /// The counts of a corpus.
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "one for each option of counting")]
+    fn count(
         py: Python<'_>,
+        sources: &Bound<'_, Sources>,
         pretokenizer: PretokenizerName,
         special_tokens: SpecialNames,
+        min_count: Size,
         memory_budget: Count,
         temporary_folder: Option<FilePath>,
+        threads: Count,
+        on_progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let budget = budget(memory_budget, temporary_folder);
         let counter = detached(py, || counter(pretokenizer.name(), special_tokens.0))?;
-        Ok(Self { counter, state: Mutex::new(State::Counting(Counting::new(budget))) })
+        let sources = sources.get();
+        let counts = fed(py, on_progress.as_ref(), sources.pump(py), |watch| {
+            let counting = Counting::new(budget);
+            counter.count(&counting, sources.core(), threads.0, watch)?;
+            counting.finish(min_count.0, watch)
+        })?;
+        Ok(Self { counter, counts })
     }
 
     /// The sum of count files, which say themselves how text was cut.
     #[staticmethod]
-    fn load(py: Python<'_>, files: FilePaths, min_count: Size) -> PyResult<Self> {
+    fn load(
+        py: Python<'_>,
+        files: FilePaths,
+        min_count: Size,
+        temporary_folder: Option<FilePath>,
+    ) -> PyResult<Self> {
         watched(py, None, |watch| {
             let first = files.0.first().ok_or_else(|| {
                 Error::new(ErrorKind::Config, "there is no count file to read: name one at least")
             })?;
             let cutting = cutting_of(first)?;
             let counter = counter(cutting.pretokenizer.as_deref(), cutting.special_tokens)?;
-            let counting = Counting::default();
+            let folder = temporary_folder.map_or_else(std::env::temp_dir, |folder| folder.0);
+            let counting = Counting::new(Some(MemoryBudget { bytes: u64::MAX, folder }));
             counting.add_counts(&files.0, &counter.cutting(), watch)?;
-            let state = State::Counted(counting.finish(min_count.0, watch)?);
-            Ok(Self { counter, state: Mutex::new(state) })
+            Ok(Self { counts: counting.finish(min_count.0, watch)?, counter })
         })
     }
 
-    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.counted(py, |counts| Ok(counts.len()))
+    fn __len__(&self) -> usize {
+        self.counts.len()
     }
 
     #[getter]
-    fn text_bytes(&self, py: Python<'_>) -> PyResult<u64> {
-        self.counted(py, |counts| Ok(counts.text_bytes()))
+    fn text_bytes(&self) -> u64 {
+        self.counts.text_bytes()
     }
 
     #[getter]
-    fn occurrences(&self, py: Python<'_>) -> PyResult<u64> {
-        self.counted(py, |counts| Ok(counts.occurrences()))
+    fn occurrences(&self) -> u64 {
+        self.counts.occurrences()
     }
 
     /// Pretokens, occurrences and bytes that were dropped.
     #[getter]
-    fn dropped(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
-        self.counted(py, |counts| {
-            let Dropped { pretokens, occurrences, bytes } = counts.dropped();
-            Ok((pretokens, occurrences, bytes))
-        })
+    fn dropped(&self) -> (u64, u64, u64) {
+        let Dropped { pretokens, occurrences, bytes } = self.counts.dropped();
+        (pretokens, occurrences, bytes)
     }
 
     #[getter]
@@ -201,9 +154,9 @@ impl PretokenCounts {
     }
 
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Bound<'py, PyBytes>, u64)>> {
-        let items = self.counted(py, |counts| {
-            let mut items = Vec::with_capacity(counts.len());
-            counts.for_each(&mut |pretoken, count| {
+        let items = detached(py, || {
+            let mut items = Vec::with_capacity(self.counts.len());
+            self.counts.for_each(&mut |pretoken, count| {
                 items.push((pretoken.to_vec(), count));
                 Ok(())
             })?;
@@ -212,28 +165,8 @@ impl PretokenCounts {
         Ok(items.into_iter().map(|(bytes, count)| (PyBytes::new(py, &bytes), count)).collect())
     }
 
-    fn finish(&self, py: Python<'_>, min_count: Size) -> PyResult<()> {
-        watched(py, None, |watch| self.lock().finish(min_count.0, watch).map(|_| ()))
-    }
-
     fn save(&self, py: Python<'_>, path: FilePath) -> PyResult<()> {
-        watched(py, None, |watch| {
-            self.lock().finish(1, watch)?.save(&path.0, &self.counter.cutting(), watch)
-        })
-    }
-
-    fn add(
-        &self,
-        py: Python<'_>,
-        sources: &Bound<'_, Sources>,
-        threads: Count,
-        on_progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        let sources = sources.get();
-        fed(py, on_progress.as_ref(), sources.pump(py), |watch| {
-            self.lock()
-                .count(|counting| self.counter.count(counting, sources.core(), threads.0, watch))
-        })
+        watched(py, None, |watch| self.counts.save(&path.0, &self.counter.cutting(), watch))
     }
 
     #[expect(clippy::too_many_arguments, reason = "one for each option of training")]
@@ -255,14 +188,7 @@ impl PretokenCounts {
         let (core, counts) = watched(py, on_progress.as_ref(), |watch| {
             let options =
                 self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
-            let trained = train(
-                self.lock().finish(1, watch)?,
-                &options,
-                None,
-                budget.as_ref(),
-                threads.0,
-                watch,
-            )?;
+            let trained = train(&self.counts, &options, None, budget.as_ref(), threads.0, watch)?;
             let vocabulary = Vocabulary::from_training(&pairs_of(&trained))?;
             let ids = vocabulary.len() as u32..;
             let special = special_tokens.iter().map(|(text, _)| text.to_owned()).zip(ids).collect();
@@ -294,11 +220,10 @@ impl PretokenCounts {
         let (core, counts, tokens) = watched(py, on_progress.as_ref(), |watch| {
             let options =
                 self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
-            let mut state = self.lock();
-            let counted = state.finish(1, watch)?;
-            let trained = train(counted, &options, Some(start), budget.as_ref(), threads.0, watch)?;
+            let trained =
+                train(&self.counts, &options, Some(start), budget.as_ref(), threads.0, watch)?;
             let extended = start.extended(&pairs_of(&trained))?;
-            Ok((extended, counts_of(&trained), tokens_of(counted, start)?))
+            Ok((extended, counts_of(&trained), tokens_of(&self.counts, start)?))
         })?;
         Ok((Tokenizer::new(core), counts, tokens))
     }

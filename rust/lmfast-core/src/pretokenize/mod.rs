@@ -100,8 +100,8 @@ impl Scheme {
     fn for_each_cut(self, text: &str, visit: impl FnMut(usize, usize)) {
         match self {
             Self::Gpt2 => scan::cuts(text, scan::gpt2, visit),
-            Self::Cl100k => scan::cuts(text, scan::cl100k::<{ scan::WHOLE }>, visit),
-            Self::Llama3 => scan::cuts(text, scan::cl100k::<{ scan::CUT }>, visit),
+            Self::Cl100k => scan::cuts(text, scan::cl100k::<true>, visit),
+            Self::Llama3 => scan::cuts(text, scan::cl100k::<false>, visit),
             Self::O200k => scan::cuts(text, scan::o200k, visit),
         }
     }

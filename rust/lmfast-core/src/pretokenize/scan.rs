@@ -39,17 +39,13 @@ pub(super) fn gpt2(classes: Classes, text: &str, start: usize) -> usize {
     }
 }
 
-/// Whitespace that ends the text and holds a newline is one pretoken (`\s+\z` stands before
-/// `\s*[\r\n]+`), as in tiktoken's cl100k.
-pub(super) const WHOLE: bool = true;
-
-/// It is cut after its last newline, as in Llama 3.
-pub(super) const CUT: bool = false;
-
 /// `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|`
 /// `\s+\z|\s*[\r\n]+|\s+(?!\S)|\s+`
+///
+/// tiktoken's cl100k keeps whitespace that ends the text as one pretoken; Llama 3 has no `\s+\z`,
+/// and cuts it after its last newline.
 #[inline]
-pub(super) fn cl100k<const FINAL_SPACES: bool>(
+pub(super) fn cl100k<const KEEPS_FINAL_SPACES: bool>(
     classes: Classes,
     text: &str,
     start: usize,
@@ -73,7 +69,7 @@ pub(super) fn cl100k<const FINAL_SPACES: bool>(
     if let Some(end) = symbols(classes, text, start) {
         return classes.run(text, end, NEWLINE);
     }
-    if FINAL_SPACES == WHOLE {
+    if KEEPS_FINAL_SPACES {
         let end = classes.run(text, start, SPACE);
         if end == text.len() {
             return end;

@@ -100,7 +100,7 @@ pub fn train(
         }
         let mut text = text::<u16>(counts, start, &room)?;
         training.merge(&mut text)?;
-        if training.is_done() { Ok(()) } else { training.merge(&mut text.widened::<u32>(&room)?) }
+        if training.is_done { Ok(()) } else { training.merge(&mut text.widened::<u32>(&room)?) }
     })??;
     let merges = training.merges;
     if merges.len() < wanted && !options.allow_fewer {
@@ -116,15 +116,19 @@ fn text<S: Symbol>(
     room: &Room,
 ) -> Result<Text<S>> {
     let for_each = |visit: &mut dyn FnMut(&[u8], u64) -> Result<()>| counts.for_each(visit);
-    match start {
-        None => Text::new(
-            for_each,
-            |pretoken, tokens| tokens.extend(pretoken.iter().map(|&byte| TokenId::from(byte))),
-            256,
-            room,
-        ),
-        Some(start) => Text::new(for_each, start.pretoken_encoder(), start.n_vocab(), room),
-    }
+    let Some(start) = start else {
+        let bytes = |pretoken: &[u8], symbols: &mut Vec<S>| {
+            symbols.extend(pretoken.iter().map(|&byte| S::of(byte.into())));
+        };
+        return Text::new(for_each, bytes, 256, room);
+    };
+    let (mut encode, mut ids) = (start.pretoken_encoder(), Vec::new());
+    let encoded = |pretoken: &[u8], symbols: &mut Vec<S>| {
+        ids.clear();
+        encode(pretoken, &mut ids);
+        symbols.extend(ids.iter().map(|&id| S::of(id)));
+    };
+    Text::new(for_each, encoded, start.n_vocab(), room)
 }
 
 /// The merges found so far, and what it takes to go on.
@@ -138,7 +142,7 @@ struct Training<'a> {
     watch: &'a Watch,
     /// Where it is known, no pair that is left occurs more often, or as often.
     threshold: Option<u64>,
-    done: bool,
+    is_done: bool,
 }
 
 impl<'a> Training<'a> {
@@ -150,12 +154,8 @@ impl<'a> Training<'a> {
         watch: &'a Watch,
     ) -> Self {
         let (merger, merges) = (Merger::default(), Vec::with_capacity(wanted));
-        let (threshold, done) = (None, false);
-        Self { ranking, merger, merges, wanted, min_frequency, room, watch, threshold, done }
-    }
-
-    fn is_done(&self) -> bool {
-        self.done
+        let (threshold, is_done) = (None, false);
+        Self { ranking, merger, merges, wanted, min_frequency, room, watch, threshold, is_done }
     }
 
     /// Merge until all is done, or until there are as many tokens as the text has room for.
@@ -166,8 +166,8 @@ impl<'a> Training<'a> {
             let above = self
                 .threshold
                 .unwrap_or_else(|| cells.highest().unwrap_or(text.mass()).saturating_add(1));
-            self.done = above <= self.min_frequency || self.merges.len() == self.wanted;
-            if self.done || self.ranking.len() == S::TOKENS {
+            self.is_done = above <= self.min_frequency || self.merges.len() == self.wanted;
+            if self.is_done || self.ranking.len() == S::TOKENS {
                 return Ok(());
             }
             let pairs = self.pairs_below(above, text, &cells);

@@ -12,6 +12,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::{
+    tally::GOLDEN_RATIO,
     text::Place,
     tie_break::{Precedence, Ranking},
 };
@@ -183,7 +184,7 @@ impl Sieve {
 /// One of `2^bits` cells, the same for the same pair.
 #[inline]
 pub(super) fn cell(left: TokenId, right: TokenId, bits: u32) -> usize {
-    (key(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - bits)) as usize
+    (key(left, right).wrapping_mul(GOLDEN_RATIO) >> (u64::BITS - bits)) as usize
 }
 
 /// A pair as one number.

@@ -99,7 +99,7 @@ pub(super) fn frequent_pairs(
         // Where nearly all cells are full, looking them up would only take time.
         let sieve = (full.len() < cells.0.len() / 2).then_some(&full);
         let rounds = text.len().div_ceil(dealt.max(1)).next_power_of_two();
-        count_by_shares(text, ranges, sieve, rounds, Counting { threshold, most_places })?
+        count_by_shares(text, ranges, sieve, rounds, Wanted { threshold, most_places })?
     };
     pairs.retain(|pair| pair.count >= threshold);
     Some(pairs)
@@ -167,8 +167,9 @@ impl<S: Symbol> Dealer<S> {
         self.shares.iter_mut().for_each(Vec::clear);
         text.for_each_pair(self.range.clone(), |place, left, right, _| {
             let share = cell(left, right, bits);
-            let wanted = share / SHARES == round && full.is_none_or(|full| full.holds(left, right));
-            if wanted {
+            let is_wanted =
+                share / SHARES == round && full.is_none_or(|full| full.holds(left, right));
+            if is_wanted {
                 let (left, right) = (S::of(left), S::of(right));
                 self.shares[share % SHARES].push(Dealt { left, right, place });
             }
@@ -178,7 +179,7 @@ impl<S: Symbol> Dealer<S> {
 
 /// Which pairs are kept, and how many places a worker may keep in all.
 #[derive(Clone, Copy)]
-struct Counting {
+struct Wanted {
     threshold: u64,
     most_places: usize,
 }
@@ -188,21 +189,21 @@ fn count_by_shares<S: Symbol>(
     ranges: Vec<Range<usize>>,
     full: Option<&Full>,
     rounds: usize,
-    counting: Counting,
+    wanted: Wanted,
 ) -> Option<Vec<Pair>> {
     let bits = rounds.ilog2() + SHARES.ilog2();
     let mut dealers: Vec<Dealer<S>> = ranges.into_iter().map(Dealer::new).collect();
-    let mut counters: Vec<Counter> = Vec::new();
-    counters.resize_with(dealers.len(), Counter::default);
+    let mut counters: Vec<ShareCounter> = Vec::new();
+    counters.resize_with(dealers.len(), ShareCounter::default);
     let shares_per_counter = SHARES.div_ceil(counters.len());
     let mut pairs = Vec::new();
     for round in 0..rounds {
         dealers.par_iter_mut().for_each(|dealer| dealer.deal(text, full, round, bits));
-        let count = |(index, counter): (usize, &mut Counter)| {
+        let count = |(index, counter): (usize, &mut ShareCounter)| {
             let first = index * shares_per_counter;
             (first..SHARES).take(shares_per_counter).try_for_each(|share| {
                 let parts = dealers.iter().map(|dealer| &dealer.shares[share]);
-                counter.count(text, parts, counting)
+                counter.count(text, parts, wanted)
             })
         };
         counters.par_iter_mut().enumerate().map(count).collect::<Option<()>>()?;
@@ -214,7 +215,7 @@ fn count_by_shares<S: Symbol>(
 }
 
 #[derive(Default)]
-struct Counter {
+struct ShareCounter {
     tally: Tally,
     /// The entry in the tally of each place.
     entries: Vec<u32>,
@@ -223,14 +224,14 @@ struct Counter {
     places: usize,
 }
 
-impl Counter {
+impl ShareCounter {
     /// Add the pairs of one share that occur often enough, unless their places are too many; its
     /// parts follow each other in the text.
     fn count<'a, S: Symbol>(
         &mut self,
         text: &Text<S>,
         parts: impl Iterator<Item = &'a Vec<Dealt<S>>> + Clone,
-        Counting { threshold, most_places }: Counting,
+        Wanted { threshold, most_places }: Wanted,
     ) -> Option<()> {
         let Self { tally, entries, pairs, places } = self;
         tally.clear();

@@ -17,13 +17,13 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Zeros to begin with.
 #[derive(Debug)]
-pub(super) struct Table<T> {
+pub(super) struct HugeTable<T> {
     map: MmapMut,
     len: usize,
     item: PhantomData<T>,
 }
 
-impl<T: Pod> Table<T> {
+impl<T: Pod> HugeTable<T> {
     pub(super) fn new(len: usize) -> Result<Self> {
         let bytes = len * size_of::<T>();
         let map = MmapMut::map_anon(bytes.max(1)).map_err(|error| {
@@ -55,7 +55,7 @@ impl<T: Pod> Table<T> {
     }
 }
 
-impl<T: Pod> Deref for Table<T> {
+impl<T: Pod> Deref for HugeTable<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -63,7 +63,7 @@ impl<T: Pod> Deref for Table<T> {
     }
 }
 
-impl<T: Pod> DerefMut for Table<T> {
+impl<T: Pod> DerefMut for HugeTable<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         bytemuck::cast_slice_mut(&mut self.map[..self.len * size_of::<T>()])
     }

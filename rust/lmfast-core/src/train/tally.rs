@@ -107,7 +107,11 @@ impl Tally {
     }
 }
 
+/// 2^64 over the golden ratio: multiplied by it, keys that are close come to lie far apart (Knuth,
+/// The Art of Computer Programming, volume 3, section 6.4).
+pub(super) const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
+
 #[inline]
 fn hash(key: u64) -> usize {
-    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
+    (key.wrapping_mul(GOLDEN_RATIO) >> 32) as usize
 }

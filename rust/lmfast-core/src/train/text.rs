@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, ops::Range};
 
 use rayon::prelude::*;
 
-use super::{room::Room, symbol::Symbol, table::Table};
+use super::{room::Room, symbol::Symbol, table::HugeTable};
 use crate::{
     error::{Error, Result},
     vocabulary::TokenId,
@@ -24,18 +24,18 @@ pub(super) type Place = u32;
 const SLOTS_PER_WORKER: usize = if cfg!(test) { 16 } else { 1 << 21 };
 
 pub(super) struct Text<S> {
-    symbols: Table<S>,
+    symbols: HugeTable<S>,
     /// The slots in use; the table may be longer.
     len: usize,
     /// Where the pretokens of each count begin; the counts fall from one to the next.
-    runs: Vec<Run>,
+    stretches: Vec<Stretch>,
     /// By token: how many slots it takes.
     widths: Vec<Place>,
-    compact: bool,
+    is_compact: bool,
 }
 
 #[derive(Clone, Copy)]
-struct Run {
+struct Stretch {
     start: usize,
     count: u64,
 }
@@ -46,7 +46,7 @@ impl<S: Symbol> Text<S> {
     /// `tokenize` appends the tokens that a pretoken begins with, all of them below `tokens`.
     pub(super) fn new(
         mut for_each: impl FnMut(&mut dyn FnMut(&[u8], u64) -> Result<()>) -> Result<()>,
-        mut tokenize: impl FnMut(&[u8], &mut Vec<TokenId>),
+        mut tokenize: impl FnMut(&[u8], &mut Vec<S>),
         tokens: usize,
         room: &Room,
     ) -> Result<Self> {
@@ -72,10 +72,10 @@ impl<S: Symbol> Text<S> {
 
         let mut text = table(len, room)?;
         text[0] = S::BOUNDARY;
-        let (mut runs, mut start) = (Vec::new(), 1);
+        let (mut stretches, mut start) = (Vec::new(), 1);
         for (count, slots) in slots.iter_mut() {
             if *slots > 0 {
-                runs.push(Run { start, count });
+                stretches.push(Stretch { start, count });
             }
             (*slots, start) = (start, start + *slots);
         }
@@ -84,16 +84,14 @@ impl<S: Symbol> Text<S> {
             symbols.clear();
             tokenize(pretoken, &mut symbols);
             if symbols.len() > 1 {
+                symbols.push(S::BOUNDARY);
                 let next = next.of(count);
-                let symbols = symbols.iter().map(|&id| S::of(id)).chain([S::BOUNDARY]);
-                for (slot, symbol) in text[*next..].iter_mut().zip(symbols) {
-                    *slot = symbol;
-                    *next += 1;
-                }
+                text[*next..][..symbols.len()].copy_from_slice(&symbols);
+                *next += symbols.len();
             }
             Ok(())
         })?;
-        Ok(Self { symbols: text, len, runs, widths: vec![1; tokens], compact: true })
+        Ok(Self { symbols: text, len, stretches, widths: vec![1; tokens], is_compact: true })
     }
 
     /// The number of slots, boundaries included.
@@ -113,18 +111,18 @@ impl<S: Symbol> Text<S> {
 
     /// Make room in the tables for the token that `left` and `right` become.
     pub(super) fn join(&mut self, left: TokenId, right: TokenId) {
-        self.compact = false;
+        self.is_compact = false;
         self.widths.push(self.widths[left as usize] + self.widths[right as usize]);
     }
 
     /// The counts of places, from the first on.
     pub(super) fn weights(&self) -> Weights<'_> {
-        Weights { runs: &self.runs, run: 0 }
+        Weights { stretches: &self.stretches, stretch: 0 }
     }
 
     /// The occurrences of all slots: no less than those of all pairs.
     pub(super) fn mass(&self) -> u64 {
-        self.runs_in(0..self.len)
+        self.stretches_in(0..self.len)
             .map(|(range, count)| range.len() as u64 * count)
             .fold(0, u64::saturating_add)
     }
@@ -137,7 +135,7 @@ impl<S: Symbol> Text<S> {
         range: Range<usize>,
         mut visit: impl FnMut(Place, TokenId, TokenId, u64),
     ) {
-        for (range, count) in self.runs_in(range) {
+        for (range, count) in self.stretches_in(range) {
             let start = range.start;
             for (at, pair) in self.slots()[range].windows(2).enumerate() {
                 if pair[0] != S::BOUNDARY && pair[1] != S::BOUNDARY {
@@ -147,14 +145,20 @@ impl<S: Symbol> Text<S> {
         }
     }
 
-    /// The parts of `range` that lie in one run each, and the counts of their pretokens.
-    fn runs_in(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, u64)> {
-        let first = self.runs.partition_point(|run| run.start <= range.start).saturating_sub(1);
-        let ends = self.runs.iter().skip(first + 1).map(|run| run.start).chain([self.len]);
-        self.runs[first.min(self.runs.len())..]
+    /// The parts of `range` that lie in one stretch each, and the counts of their pretokens.
+    fn stretches_in(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, u64)> {
+        let first = self
+            .stretches
+            .partition_point(|stretch| stretch.start <= range.start)
+            .saturating_sub(1);
+        let ends =
+            self.stretches.iter().skip(first + 1).map(|stretch| stretch.start).chain([self.len]);
+        self.stretches[first.min(self.stretches.len())..]
             .iter()
             .zip(ends)
-            .map(move |(run, end)| (run.start.max(range.start)..end.min(range.end), run.count))
+            .map(move |(stretch, end)| {
+                (stretch.start.max(range.start)..end.min(range.end), stretch.count)
+            })
             .take_while(|(part, _)| part.start < part.end)
     }
 
@@ -188,12 +192,12 @@ impl<S: Symbol> Text<S> {
             parts.push(part);
             (rest, start) = (after, end);
         }
-        (parts, Weights { runs: &self.runs, run: 0 }, &self.widths)
+        (parts, Weights { stretches: &self.stretches, stretch: 0 }, &self.widths)
     }
 
     /// The same text, with room for more ids.
     pub(super) fn widened<W: Symbol>(self, room: &Room) -> Result<Text<W>> {
-        let Self { len, runs, widths, compact, .. } = self;
+        let Self { len, stretches, widths, is_compact, .. } = self;
         let mut symbols = table(len, room)?;
         for (wide, &symbol) in symbols.iter_mut().zip(&*self.symbols) {
             *wide = match symbol {
@@ -202,48 +206,49 @@ impl<S: Symbol> Text<S> {
                 _ => W::of(symbol.id()),
             };
         }
-        Ok(Text { symbols, len, runs, widths, compact })
+        Ok(Text { symbols, len, stretches, widths, is_compact })
     }
 
     /// Make every token one slot wide, and leave out pretokens that are a single token.
     pub(super) fn compact(&mut self) {
-        if self.compact {
+        if self.is_compact {
             return;
         }
         let ranges = self.ranges();
         let ends: Vec<usize> = ranges.iter().map(|range| range.end).collect();
         let (parts, weights, widths) = self.parts_mut(&ends);
-        let runs = weights.runs;
+        let stretches = weights.stretches;
         let compacted: Vec<Compacted> = parts
             .into_par_iter()
             .zip(&ranges)
             .map(|(part, range)| {
                 let base = range.end - part.len();
-                compact_part(part, base, range.start, runs, widths)
+                compact_part(part, base, range.start, stretches, widths)
             })
             .collect();
-        let (mut len, mut base, mut runs) = (0, 0, Vec::<Run>::new());
+        let (mut len, mut base, mut stretches) = (0, 0, Vec::<Stretch>::new());
         for (part, end) in compacted.into_iter().zip(ends) {
             self.symbols.copy_within(base..base + part.len, len);
-            for run in part.runs {
-                if runs.last().is_none_or(|last| last.count != run.count) {
-                    runs.push(Run { start: run.start - base + len, count: run.count });
+            for stretch in part.stretches {
+                if stretches.last().is_none_or(|last| last.count != stretch.count) {
+                    stretches
+                        .push(Stretch { start: stretch.start - base + len, count: stretch.count });
                 }
             }
             (len, base) = (len + part.len, end);
         }
         self.len = len;
-        self.runs = runs;
+        self.stretches = stretches;
         self.widths.fill(1);
-        self.compact = true;
+        self.is_compact = true;
     }
 }
 
-fn table<S: Symbol>(len: usize, room: &Room) -> Result<Table<S>> {
+fn table<S: Symbol>(len: usize, room: &Room) -> Result<HugeTable<S>> {
     if len * size_of::<S>() <= room.text {
-        Table::new(len)
+        HugeTable::new(len)
     } else {
-        Table::on_disk(len, &room.folder)
+        HugeTable::on_disk(len, &room.folder)
     }
 }
 
@@ -280,7 +285,7 @@ impl ByCount {
 struct Compacted {
     len: usize,
     /// Starts as if the part were not moved.
-    runs: Vec<Run>,
+    stretches: Vec<Stretch>,
 }
 
 /// Compact the pretokens of `part`, which stands at `base` of the text, from `start` on.
@@ -288,15 +293,16 @@ fn compact_part<S: Symbol>(
     part: &mut [S],
     base: usize,
     start: usize,
-    runs: &[Run],
+    stretches: &[Stretch],
     widths: &[Place],
 ) -> Compacted {
-    let mut compacted = Compacted { len: start - base, runs: Vec::new() };
-    let first = runs.partition_point(|run| run.start <= start).saturating_sub(1);
+    let mut compacted = Compacted { len: start - base, stretches: Vec::new() };
+    let first = stretches.partition_point(|stretch| stretch.start <= start).saturating_sub(1);
     let mut at = start - base;
-    for (index, run) in runs.iter().enumerate().skip(first) {
-        let end = runs.get(index + 1).map_or(usize::MAX, |next| next.start).min(base + part.len());
-        if run.start >= base + part.len() {
+    for (index, stretch) in stretches.iter().enumerate().skip(first) {
+        let end =
+            stretches.get(index + 1).map_or(usize::MAX, |next| next.start).min(base + part.len());
+        if stretch.start >= base + part.len() {
             break;
         }
         let start_of_run = compacted.len;
@@ -317,18 +323,18 @@ fn compact_part<S: Symbol>(
             }
         }
         if compacted.len > start_of_run {
-            compacted.runs.push(Run { start: base + start_of_run, count: run.count });
+            compacted.stretches.push(Stretch { start: base + start_of_run, count: stretch.count });
         }
     }
     compacted
 }
 
-/// The counts of places that are asked for in rising order: the run of the last place is remembered,
+/// The counts of places that are asked for in rising order: the stretch of the last place is remembered,
 /// since the next one is most often in the same.
 #[derive(Clone)]
 pub(super) struct Weights<'a> {
-    runs: &'a [Run],
-    run: usize,
+    stretches: &'a [Stretch],
+    stretch: usize,
 }
 
 impl Weights<'_> {
@@ -336,20 +342,20 @@ impl Weights<'_> {
     #[inline]
     pub(super) fn at(&mut self, place: usize) -> u64 {
         let mut step = 1;
-        while self.begins_by(self.run + step, place) {
-            self.run += step;
+        while self.begins_by(self.stretch + step, place) {
+            self.stretch += step;
             step *= 2;
         }
         while step > 1 {
             step /= 2;
-            if self.begins_by(self.run + step, place) {
-                self.run += step;
+            if self.begins_by(self.stretch + step, place) {
+                self.stretch += step;
             }
         }
-        self.runs[self.run].count
+        self.stretches[self.stretch].count
     }
 
-    fn begins_by(&self, run: usize, place: usize) -> bool {
-        self.runs.get(run).is_some_and(|run| run.start <= place)
+    fn begins_by(&self, stretch: usize, place: usize) -> bool {
+        self.stretches.get(stretch).is_some_and(|stretch| stretch.start <= place)
     }
 }

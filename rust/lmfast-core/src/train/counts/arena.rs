@@ -29,16 +29,16 @@ pub(super) struct Arena {
 }
 
 /// Where a record begins: the number of its chunk, and the offset in the chunk.
-pub(super) type Place = u64;
+pub(super) type Address = u64;
 
 #[inline]
-fn parts(place: Place) -> (usize, usize) {
+fn parts(place: Address) -> (usize, usize) {
     ((place >> CHUNK_BITS) as usize, place as usize % CHUNK_BYTES)
 }
 
 impl Arena {
     /// Put in a pretoken that is not there yet.
-    pub(super) fn push(&mut self, pretoken: &[u8], count: u64) -> Place {
+    pub(super) fn push(&mut self, pretoken: &[u8], count: u64) -> Address {
         let long = pretoken.len() >= LONG.into();
         let room = HEAD + if long { size_of::<u64>() } else { 0 } + pretoken.len();
         if self.chunks.last().is_none_or(|chunk| chunk.capacity() - chunk.len() < room) {
@@ -48,7 +48,7 @@ impl Arena {
         }
         let number = self.chunks.len() - 1;
         let chunk = &mut self.chunks[number];
-        let place = (number as Place) << CHUNK_BITS | chunk.len() as Place;
+        let place = (number as Address) << CHUNK_BITS | chunk.len() as Address;
         if long {
             chunk.extend_from_slice(&[LONG, 0, 0]);
             chunk.extend_from_slice(&(pretoken.len() as u64).to_le_bytes());
@@ -62,7 +62,7 @@ impl Arena {
 
     /// Whether the record at `place` is of `pretoken`.
     #[inline]
-    pub(super) fn holds(&self, place: Place, pretoken: &[u8]) -> bool {
+    pub(super) fn holds(&self, place: Address, pretoken: &[u8]) -> bool {
         let (number, at) = parts(place);
         let (chunk, len) = (&self.chunks[number], pretoken.len());
         let found = chunk[at];
@@ -74,7 +74,7 @@ impl Arena {
 
     /// Count the pretoken at `place` so many `times` more.
     #[inline]
-    pub(super) fn add(&mut self, place: Place, times: u64) {
+    pub(super) fn add(&mut self, place: Address, times: u64) {
         let (number, at) = parts(place);
         let count: &mut [u8; 2] =
             (&mut self.chunks[number][at + 1..at + HEAD]).try_into().expect("two bytes");
@@ -87,14 +87,14 @@ impl Arena {
 
     /// Saturating is exact: the text for a greater count would have more than 2^64 bytes.
     #[cold]
-    fn carry(&mut self, place: Place, times: u64) {
+    fn carry(&mut self, place: Address, times: u64) {
         let carried = self.carried.entry(place).or_default();
         *carried = carried.saturating_add(times);
     }
 
     /// The pretoken at `place` and its count.
     #[inline]
-    pub(super) fn get(&self, place: Place) -> (&[u8], u64) {
+    pub(super) fn get(&self, place: Address) -> (&[u8], u64) {
         let (number, at) = parts(place);
         let chunk = &self.chunks[number];
         let (start, end) = extent(chunk, at);
@@ -106,14 +106,14 @@ impl Arena {
     }
 
     /// The places of all records, in the order in which they came.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
+    pub(super) fn places(&self) -> impl Iterator<Item = Address> {
         self.chunks.iter().enumerate().flat_map(|(number, chunk)| {
             let mut next = 0;
             std::iter::from_fn(move || {
                 let at = next;
                 (at < chunk.len()).then(|| {
                     next = extent(chunk, at).1;
-                    (number as Place) << CHUNK_BITS | at as Place
+                    (number as Address) << CHUNK_BITS | at as Address
                 })
             })
         })

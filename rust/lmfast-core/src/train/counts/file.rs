@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{
-    merge::{Sorted, merge},
     record::{RecordReader, RecordWriter},
+    sum::{Sorted, sum_of},
 };
 use crate::{
     error::{Error, Result},
@@ -198,7 +198,7 @@ impl<'a, W: Write> CountWriter<'a, W> {
         min_count: u64,
         watch: &Watch,
     ) -> Result<()> {
-        merge(sources, watch, &mut |pretoken, count| {
+        sum_of(sources, watch, &mut |pretoken, count| {
             if count >= min_count {
                 return self.write(pretoken, count);
             }
@@ -289,7 +289,7 @@ impl<'a, R: Read> CountReader<'a, R> {
 
     /// Read to the end; the totals.
     pub(super) fn check(mut self, watch: &Watch) -> Result<Totals> {
-        merge(std::slice::from_mut(&mut self), watch, &mut |_, _| Ok(()))?;
+        sum_of(std::slice::from_mut(&mut self), watch, &mut |_, _| Ok(()))?;
         Ok(self.totals.expect("at the end"))
     }
 

@@ -2,15 +2,15 @@
 //!
 //! Threads count into shared tables in memory ([`shards`]). Where a memory budget is set and runs
 //! out, the tables are written as a sorted run ([`file`]) and emptied; in the end all runs are
-//! merged into one ([`merge`]). So the counts are the same whatever the budget.
+//! added up ([`sum`]). So the counts are the same whatever the budget.
 
 mod arena;
 mod file;
 mod hash;
-mod merge;
 mod record;
 mod runs;
 mod shards;
+mod sum;
 mod table;
 
 use std::{
@@ -20,10 +20,10 @@ use std::{
 
 use file::{CountWriter, Totals, too_much};
 pub use file::{Cutting, Dropped};
-use merge::{Sorted, SortedArena};
 use runs::{Run, Runs};
 pub(crate) use shards::Front;
 use shards::Shards;
+use sum::{Sorted, SortedArena};
 use table::Table;
 
 use crate::{
@@ -35,7 +35,7 @@ use crate::{
 /// How much memory counting may take.
 #[derive(Clone, Debug)]
 pub struct MemoryBudget {
-    /// Bytes for tables, blocks of text and what merging needs; the process needs some more.
+    /// Bytes for tables, blocks of text and what adding up needs; the process needs some more.
     pub bytes: u64,
     /// Where the temporary files go.
     pub folder: PathBuf,
@@ -44,8 +44,8 @@ pub struct MemoryBudget {
 /// What each thread needs: blocks of text, and its front table.
 const BYTES_PER_THREAD: u64 = 4 << 20;
 
-/// What merging needs, which may happen while counting goes on.
-const MERGE_BYTES: u64 = 32 << 20;
+/// What adding up runs needs, which may happen while counting goes on.
+const SUM_BYTES: u64 = 32 << 20;
 
 /// The least that tables are useful with.
 const LEAST_FOR_TABLES: u64 = 16 << 20;
@@ -59,13 +59,13 @@ impl MemoryBudget {
     /// What tables may take until they are written to disk. Meanwhile others are filled; the rest
     /// is for what the allocator cannot use.
     fn for_tables(&self, threads: usize) -> Result<usize> {
-        let fixed = MERGE_BYTES + BYTES_PER_THREAD * threads as u64;
+        let fixed = SUM_BYTES + BYTES_PER_THREAD * threads as u64;
         let least = fixed + LEAST_FOR_TABLES;
         if self.bytes < least {
             let message = format!(
-                "a memory budget of {} bytes is too small for counting on {threads} threads, which \
-                 needs {least} at least ({} MiB); give more, or use fewer threads",
-                self.bytes,
+                "a memory budget of {} MiB is too small for {threads} threads: it takes {} MiB at \
+                 least; give more, or use fewer threads",
+                self.bytes >> 20,
                 least >> 20,
             );
             return Err(Error::new(ErrorKind::Config, message));

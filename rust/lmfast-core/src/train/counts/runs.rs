@@ -1,4 +1,4 @@
-//! Sorted runs of counts on disk: written when memory is short, merged when there are many.
+//! Sorted runs of counts on disk: written when memory is short, added up when there are many.
 
 use std::{
     fs::{self, File},
@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     file::{CountReader, CountWriter, Cutting, Totals},
-    merge::Sorted,
+    sum::Sorted,
 };
 use crate::{
     error::{Error, Result},
@@ -108,7 +108,7 @@ impl Read for FromStart<'_> {
     }
 }
 
-/// Runs by how often what is in them was merged, so that each is merged few times.
+/// Runs by how often what is in them was added up, so that each is read few times.
 #[derive(Debug, Default)]
 pub(super) struct Runs(Vec<Vec<Run>>);
 
@@ -138,8 +138,8 @@ impl Runs {
         let mut runs: Vec<Run> = self.0.into_iter().flatten().collect();
         while runs.len() > FAN_IN {
             // The first ones are the smallest.
-            let merged: Vec<Run> = runs.drain(..FAN_IN).collect();
-            runs.push(sum(&merged, 1, folder, watch)?);
+            let first: Vec<Run> = runs.drain(..FAN_IN).collect();
+            runs.push(sum(&first, 1, folder, watch)?);
         }
         if min_count <= 1 && runs.len() == 1 {
             return Ok(runs.remove(0));

@@ -3,7 +3,7 @@
 //! A thread counts into a front table that fits into its cache. When that is full, its pretokens
 //! move to the shards in the order of their hashes, so that each shard is locked once and worked on
 //! while it is in the cache. All threads share the shards: their number costs no memory, and there
-//! is nothing to merge in the end.
+//! is nothing to add up in the end.
 
 use std::sync::{
     Mutex, MutexGuard, PoisonError,

@@ -5,9 +5,9 @@
 //! without a look at the arena nearly always, and the arena alone is all that reading needs.
 
 use super::{
-    arena::{Arena, Place},
+    arena::{Address, Arena},
     hash::hash,
-    merge::SortedArena,
+    sum::SortedArena,
 };
 
 /// How full slots may become, in parts of 16; linear probing gets slow beyond.
@@ -81,7 +81,7 @@ impl Table {
     }
 
     #[inline]
-    fn place(&self, slot: u64) -> Place {
+    fn place(&self, slot: u64) -> Address {
         (slot & !self.key_mask()) - 1
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{
-    arena::{Arena, Place},
+    arena::{Address, Arena},
     file::Dropped,
 };
 use crate::{
@@ -28,19 +28,19 @@ pub(super) trait Sorted {
 /// What a table holds, in order.
 pub(super) struct SortedArena<'a> {
     arena: &'a Arena,
-    places: std::vec::IntoIter<Place>,
+    places: std::vec::IntoIter<Address>,
     pretoken: &'a [u8],
 }
 
 impl<'a> SortedArena<'a> {
     pub(super) fn new(arena: &'a Arena) -> Self {
         // Most comparisons end within the first bytes, which are at hand here.
-        let mut keyed: Vec<(u64, Place)> =
+        let mut keyed: Vec<(u64, Address)> =
             arena.places().map(|place| (first_bytes(arena.get(place).0), place)).collect();
         keyed.sort_unstable_by(|&(a, at), &(b, bt)| {
             a.cmp(&b).then_with(|| arena.get(at).0.cmp(arena.get(bt).0))
         });
-        let places: Vec<Place> = keyed.into_iter().map(|(_, place)| place).collect();
+        let places: Vec<Address> = keyed.into_iter().map(|(_, place)| place).collect();
         Self { arena, places: places.into_iter(), pretoken: &[] }
     }
 }
@@ -93,7 +93,7 @@ impl<S: Sorted> Head<'_, S> {
 const CHECK_EVERY: u32 = 4096;
 
 /// Call `visit` with every pretoken of `sources` and the sum of its counts, in order.
-pub(super) fn merge<S: Sorted>(
+pub(super) fn sum_of<S: Sorted>(
     sources: &mut [S],
     watch: &Watch,
     visit: &mut dyn FnMut(&[u8], u64) -> Result<()>,
