@@ -113,7 +113,7 @@ def test_nothing_counted_is_no_vocabulary(tmp_path: Path) -> None:
 
 
 def test_a_budget_too_small_is_refused_before_counting(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="too small for counting on 2 threads"):
+    with pytest.raises(ConfigError, match="1 MiB is too small for 2 threads: it takes 56 MiB"):
         lmfast.count_pretokens(tmp_path, memory_budget=1 << 20, threads=2)
     with pytest.raises(ConfigError, match="from 1 on"):
         lmfast.count_pretokens(tmp_path, memory_budget=0)
