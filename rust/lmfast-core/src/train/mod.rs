@@ -143,6 +143,8 @@ struct Training<'a> {
     /// Where it is known, no pair that is left occurs more often, or as often.
     threshold: Option<u64>,
     is_done: bool,
+    /// By what the threshold falls next: less than usual where there is no room.
+    step: u64,
 }
 
 impl<'a> Training<'a> {
@@ -154,8 +156,19 @@ impl<'a> Training<'a> {
         watch: &'a Watch,
     ) -> Self {
         let (merger, merges) = (Merger::default(), Vec::with_capacity(wanted));
-        let (threshold, is_done) = (None, false);
-        Self { ranking, merger, merges, wanted, min_frequency, room, watch, threshold, is_done }
+        let (threshold, is_done, step) = (None, false, THRESHOLD_STEP);
+        Self {
+            ranking,
+            merger,
+            merges,
+            wanted,
+            min_frequency,
+            room,
+            watch,
+            threshold,
+            is_done,
+            step,
+        }
     }
 
     /// Merge until all is done, or until there are as many tokens as the text has room for.
@@ -176,18 +189,22 @@ impl<'a> Training<'a> {
     }
 
     /// The pairs that occur less often than `above`, down to a threshold that leaves room for them.
-    fn pairs_below<S: Symbol>(&self, above: u64, text: &Text<S>, cells: &Cells) -> Pairs {
-        let mut threshold = (above / THRESHOLD_STEP).max(self.min_frequency);
+    fn pairs_below<S: Symbol>(&mut self, above: u64, text: &Text<S>, cells: &Cells) -> Pairs {
         loop {
             // The most frequent pair must be found, however many places it has.
-            let is_highest = threshold >= above - 1;
-            let most_places = if is_highest { usize::MAX } else { self.room.places };
+            let highest = above - 1;
+            let threshold = (above / self.step).clamp(self.min_frequency, highest);
+            let most_places = if threshold == highest { usize::MAX } else { self.room.places };
             let found =
                 search::frequent_pairs(text, cells, threshold, most_places, self.room.dealt);
             if let Some(found) = found {
-                return Pairs::new(found, threshold, &self.ranking);
+                let pairs = Pairs::new(found, threshold, &self.ranking);
+                if pairs.places() < self.room.places / 2 {
+                    self.step = (2 * self.step).min(THRESHOLD_STEP);
+                }
+                return pairs;
             }
-            threshold = (2 * threshold).min(above - 1);
+            self.step = (self.step / 2).max(1);
         }
     }
 

@@ -22,8 +22,8 @@ pub(super) struct Room {
     pub(super) folder: PathBuf,
 }
 
-/// Bytes of a place that is dealt out.
-const DEALT_BYTES: usize = 16;
+/// Bytes of a place that is dealt out, and of what it becomes.
+const DEALT_BYTES: usize = 12;
 
 impl Room {
     pub(super) fn new(budget: Option<&MemoryBudget>) -> Self {
@@ -35,7 +35,7 @@ impl Room {
         let bytes = usize::try_from(*bytes).unwrap_or(usize::MAX);
         Self {
             text: bytes / 3,
-            places: bytes / 3 / size_of::<Place>(),
+            places: bytes / 2 / size_of::<Place>(),
             dealt: dealt.min(bytes / 6 / DEALT_BYTES).max(PLACES_PER_SHARE),
             folder: folder.clone(),
         }
