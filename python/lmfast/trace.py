@@ -1,5 +1,6 @@
 """What training counted, merge by merge."""
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -60,8 +61,9 @@ class TrainingRecord:
     start_tokens: int
     """Tokens of the corpus before the first of these merges: its bytes, or what the vocabulary
     that was extended made of it."""
-    skipped: Skipped = field(default_factory=Skipped)
-    """What of the corpus could not be used, with ``on_error="skip"``."""
+    skipped: Skipped | None
+    """What of the corpus could not be used, with ``on_error="skip"``; None where it was counted
+    into files, which do not say."""
     core: _Core = field(repr=False, compare=False)
     """The vocabulary that came of it."""
 
@@ -72,7 +74,7 @@ class TrainingRecord:
         text_bytes: int,
         start_tokens: int,
         merges: tuple[list[int], list[int], list[int]],
-        skipped: Skipped,
+        skipped: Skipped | None,
     ) -> "TrainingRecord":
         """The record of counts, applied and ties."""
         counts, applied, ties = merges
@@ -112,12 +114,11 @@ class TrainingRecord:
         merges = len(core.merges()) - self.first_rank
         if merges < 0:
             return None
-        return TrainingRecord(
-            text_bytes=self.text_bytes,
+        return dataclasses.replace(
+            self,
             counts=self.counts[:merges],
             applied=self.applied[:merges],
             ties=self.ties[:merges],
-            start_tokens=self.start_tokens,
             core=core,
         )
 
