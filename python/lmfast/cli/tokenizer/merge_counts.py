@@ -10,7 +10,8 @@ import typer
 from lmfast.bpe import PretokenCounts
 from lmfast.cli.options import JsonOption
 from lmfast.cli.streams import say
-from lmfast.cli.tokenizer.options import MinCountOption, describe_counts, say_dropped
+from lmfast.cli.tokenizer.facts import describe_counts, say_dropped
+from lmfast.cli.tokenizer.options import MinCountOption
 
 
 def merge_counts(
