@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from lmfast._lmfast import Sources, expand_sources
-from lmfast.columns import SUFFIXES, read_rows, require_pyarrow
+from lmfast.arrow import require_pyarrow
+from lmfast.columns import SUFFIXES, read_rows
 from lmfast.errors import CorpusError, FileError, InputTypeError
 
 StrPath: TypeAlias = str | PathLike[str]
@@ -64,7 +65,7 @@ def open_sources(corpus: Corpus, *, text_field: str, on_error: OnError) -> Sourc
     if isinstance(corpus, str | PathLike | Sequence):
         for file in map(Path, expand_sources(paths_of(corpus))):
             if file.suffix.lower() in SUFFIXES:
-                require_pyarrow(file)
+                require_pyarrow(f"read {file}")
                 inputs.append((file, read_rows(file, text_field)))
             else:
                 inputs.append((file, None))
