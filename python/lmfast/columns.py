@@ -73,7 +73,7 @@ def _read_parquet(path: Path, column: str) -> Iterator[Rows]:
 
 
 def _column_bytes(metadata: _Arrow, column: str) -> int:
-    """Bytes of a column, or of all columns in a struct, decompressed."""
+    """Bytes of a column in all row groups, decompressed."""
     size = 0
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)

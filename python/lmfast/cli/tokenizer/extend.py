@@ -3,7 +3,7 @@
 import json
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,6 +31,8 @@ from lmfast.cli.tokenizer.options import (
 from lmfast.extension import extend as extend_vocabulary
 from lmfast.progress import bytes_bar, count_bar
 from lmfast.sources import bytes_on_disk
+from lmfast.tokenizer import Tokenizer
+from lmfast.trace import TrainingRecord
 
 
 def extend(
@@ -90,24 +92,27 @@ def extend(
     if trace is not None:
         record.write_trace(trace)
     say_skipped(record.skipped)
-    before, after = record.text_bytes / record.start_tokens, record.text_bytes / record.tokens
     if as_json:
-        result = {
-            "out": str(out),
-            "vocab_size": extended.n_vocab,
-            "new_tokens": len(record.counts),
-            "identity": extended.identity,
-            "text_bytes": record.text_bytes,
-            "tokens": record.tokens,
-            "bytes_per_token_before": before,
-            "bytes_per_token": after,
-            "skipped": describe_skipped(record.skipped),
-            "seconds": seconds,
-        }
+        result = {"out": str(out), "seconds": seconds, **_facts(extended, record)}
         print(json.dumps(result, indent=1))
         return
     say(
         f"{out}: {loaded.n_vocab:,} tokens and {len(record.counts):,} new ones from "
-        f"{record.text_bytes:,} bytes in {seconds:.1f} s; {before:.2f} bytes per token on the "
-        f"corpus before, {after:.2f} now"
+        f"{record.text_bytes:,} bytes in {seconds:.1f} s; "
+        f"{record.text_bytes / record.start_tokens:.2f} bytes per token on the corpus before, "
+        f"{record.text_bytes / record.tokens:.2f} now"
     )
+
+
+def _facts(extended: Tokenizer, record: TrainingRecord) -> dict[str, Any]:
+    """The vocabulary for ``--json``."""
+    return {
+        "vocab_size": extended.n_vocab,
+        "new_tokens": len(record.counts),
+        "identity": extended.identity,
+        "text_bytes": record.text_bytes,
+        "tokens": record.tokens,
+        "bytes_per_token_before": record.text_bytes / record.start_tokens,
+        "bytes_per_token": record.text_bytes / record.tokens,
+        "skipped": describe_skipped(record.skipped),
+    }

@@ -11,6 +11,7 @@ from rich.table import Table
 from lmfast.accounting.pictures import save_picture, sweep_picture
 from lmfast.bpe import train_bpe
 from lmfast.cli.options import JsonOption
+from lmfast.cli.tokenizer.facts import say_skipped
 from lmfast.cli.tokenizer.options import (
     CorpusArgument,
     PretokenizerOption,
@@ -81,6 +82,8 @@ def sweep(
             on_bytes=on_bytes,
             on_merges=on_merges,
         )
+    if tokenizer.training is not None:
+        say_skipped(tokenizer.training.skipped)
     reached = [size for size in sizes if size <= tokenizer.n_vocab]
     with bytes_bar("evaluating", None) as on_bytes:
         table = sweep_sizes(

@@ -3,7 +3,7 @@
 import json
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,7 +35,7 @@ from lmfast.cli.tokenizer.options import (
 from lmfast.errors import ConfigError
 from lmfast.progress import bytes_bar, count_bar
 from lmfast.sources import bytes_on_disk
-from lmfast.tokenizer import END_OF_TEXT
+from lmfast.tokenizer import END_OF_TEXT, Tokenizer
 from lmfast.trace import TrainingRecord
 
 # What was decided when the text was counted.
@@ -135,19 +135,8 @@ def train(
         record.write_trace(trace)
     say_skipped(record.skipped)
     if as_json:
-        result = {
-            "out": str(out),
-            "vocab_size": tokenizer.n_vocab,
-            "identity": tokenizer.identity,
-            "text_bytes": record.text_bytes,
-            "tokens": record.tokens,
-            "bytes_per_token": record.text_bytes / record.tokens,
-            "seconds": seconds,
-            "dropped": describe_dropped(counts),
-            "skipped": describe_skipped(record.skipped),
-            "rows": _rows(tokenizer.n_vocab, record),
-        }
-        print(json.dumps(result, indent=1))
+        facts = {"dropped": describe_dropped(counts), **_facts(tokenizer, record)}
+        print(json.dumps({"out": str(out), "seconds": seconds, **facts}, indent=1))
         return
     say(
         f"{out}: {tokenizer.n_vocab:,} tokens from {record.text_bytes:,} bytes in {seconds:.1f} s; "
@@ -166,13 +155,21 @@ def _refuse_with_counts(context: typer.Context) -> None:
             raise ConfigError(msg)
 
 
-def _rows(n_vocab: int, record: TrainingRecord) -> list[dict[str, float]]:
-    """The compression of smaller vocabularies, then of this."""
-    rest = n_vocab - len(record.applied)
-    return [
-        {"vocab_size": size, "bytes_per_token": record.bytes_per_token(size - rest)}
-        for size in _sizes(n_vocab)
-    ]
+def _facts(tokenizer: Tokenizer, record: TrainingRecord) -> dict[str, Any]:
+    """The vocabulary for ``--json``, and the compression of smaller ones and of this."""
+    rest = tokenizer.n_vocab - len(record.applied)
+    return {
+        "vocab_size": tokenizer.n_vocab,
+        "identity": tokenizer.identity,
+        "text_bytes": record.text_bytes,
+        "tokens": record.tokens,
+        "bytes_per_token": record.text_bytes / record.tokens,
+        "skipped": describe_skipped(record.skipped),
+        "rows": [
+            {"vocab_size": size, "bytes_per_token": record.bytes_per_token(size - rest)}
+            for size in _sizes(tokenizer.n_vocab)
+        ],
+    }
 
 
 def _sizes(n_vocab: int) -> list[int]:
