@@ -6,11 +6,10 @@ sum of the files, with the result that the whole corpus would have given.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Literal, Self, TypeAlias
 
 from lmfast import _lmfast
-from lmfast.sources import Corpus, OnError, Skipped, StrPath, open_sources, skipped_in
+from lmfast.sources import Corpus, OnError, Skipped, StrPath, open_sources, paths_of, skipped_in
 from lmfast.tokenizer import (
     END_OF_TEXT,
     Progress,
@@ -48,7 +47,8 @@ class PretokenCounts:
 
     def __init__(self, core: _lmfast.PretokenCounts, skipped: Skipped | None = None) -> None:
         self._core = core
-        self.skipped = Skipped() if skipped is None else skipped
+        self.skipped = skipped
+        """What of the corpus could not be used; None where count files do not say."""
 
     @classmethod
     def load(
@@ -72,9 +72,7 @@ class PretokenCounts:
             FileError: A file cannot be read, or no temporary file be written.
             ConfigError: No file is named.
         """
-        if isinstance(files, str | PathLike):
-            files = [files]
-        return cls(_lmfast.PretokenCounts.load(files, min_count, temporary_folder))
+        return cls(_lmfast.PretokenCounts.load(paths_of(files), min_count, temporary_folder))
 
     def save(self, path: StrPath) -> None:
         """Write a count file, whole or not at all.
@@ -152,7 +150,9 @@ def count_pretokens(
 
     Raises:
         MissingFileError: A source is not there.
-        CorpusError: A source holds something that is not UTF-8.
+        MissingDependencyError: Parquet and Arrow files need the extra ``lmfast[arrow]``.
+        CorpusError: A source holds something that cannot be used.
+        TextError: An item of the iterator is not UTF-8.
         VocabularyError: The regular expression or the special tokens cannot be used.
         FileError: A source cannot be read, or a temporary file cannot be written.
         ConfigError: The budget is too small, or a number is out of range.
@@ -195,7 +195,7 @@ def train_bpe(
     Ids 0 to 255 are the bytes; merges follow in the order in which they were found; special tokens
     come last. The result does not depend on the number of threads or the order of the sources.
 
-    Files are read in blocks that end where no pretoken reaches across, a MiB or so. Where a
+    Files are read in blocks that end where no pretoken reaches across, 256 KiB or so. Where a
     document has no such place it is held in memory whole, and worked on by one thread: with
     ``pretokenizer=None`` or a regular expression, in a single run of letters, symbols or
     whitespace, and with ``on_error="skip"`` in text files. A line of JSON is held whole, too, and
@@ -241,6 +241,7 @@ def train_bpe(
         VocabularyError: The vocabulary is too small for bytes and special tokens, or larger than
             the corpus can fill (the message says how many merges there were); or the regular
             expression or the special tokens cannot be used.
+        FileError: A source cannot be read, or a temporary file cannot be written.
         ConfigError: There is no such tie-break, a number is out of range, or the budget is too
             small.
         InputTypeError: An argument has the wrong type.
@@ -304,11 +305,13 @@ def train_from_counts(
         CorpusError: Nothing was counted, or a count file cannot be used.
         VocabularyError: The vocabulary is too small for bytes and special tokens, or larger than
             the counts can fill.
-        ConfigError: There is no such tie-break, or a number is out of range.
+        FileError: A count file cannot be read, or a temporary file cannot be written.
+        ConfigError: There is no such tie-break, a number is out of range, or the budget is too
+            small.
         InputTypeError: An argument has the wrong type.
     """
     if not isinstance(counts, PretokenCounts):
-        counts = PretokenCounts.load(counts)
+        counts = PretokenCounts.load(counts, temporary_folder=temporary_folder)
     core, merges = counts._core.train(
         vocab_size,
         tie_break,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lmfast.errors import CorpusError, FileError, MissingDependencyError, MissingFileError
+from lmfast.errors import CorpusError, FileError, MissingFileError
 
 SUFFIXES = (".parquet", ".arrow")
 
@@ -26,19 +26,6 @@ _Arrow: TypeAlias = Any
 _BATCH_BYTES = 1 << 20
 # Rows that share their values take little of a file and much of memory.
 _MOST_ROWS = 1 << 12
-
-
-def require_pyarrow(path: Path) -> None:
-    """Return if files like ``path`` can be read.
-
-    Raises:
-        MissingDependencyError: pyarrow is not installed.
-    """
-    try:
-        importlib.import_module("pyarrow")
-    except ImportError as error:
-        msg = f"cannot read {path}: it needs pyarrow: pip install 'lmfast[arrow]'"
-        raise MissingDependencyError(msg) from error
 
 
 def read_rows(path: Path, column: str) -> Iterator[Rows]:
@@ -74,19 +61,19 @@ def _read_parquet(path: Path, column: str) -> Iterator[Rows]:
     parquet = importlib.import_module("pyarrow.parquet")
     size = path.stat().st_size
     with parquet.ParquetFile(path, pre_buffer=False) as file:
-        steps = _steps(file.schema_arrow, column, path)
-        wanted = ".".join(steps)
+        names = _names(file.schema_arrow, column, path)
+        wanted = ".".join(names)
         rows = file.metadata.num_rows
-        batch_rows = _batch_rows(file.metadata, wanted)
+        batch_rows = _rows_per_batch(_column_bytes(file.metadata, wanted), rows)
         read = 0
         for batch in file.iter_batches(batch_size=batch_rows, columns=[wanted]):
             progress = _share(size, read, batch.num_rows, rows)
             read += batch.num_rows
-            yield _rows(_field(batch, steps), progress)
+            yield _rows(_field(batch, names), progress)
 
 
-def _batch_rows(metadata: _Arrow, column: str) -> int:
-    """Rows that come to about a batch."""
+def _column_bytes(metadata: _Arrow, column: str) -> int:
+    """Bytes of a column in all row groups, decompressed."""
     size = 0
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
@@ -96,7 +83,11 @@ def _batch_rows(metadata: _Arrow, column: str) -> int:
             for chunk in chunks
             if (chunk.path_in_schema + ".").startswith(column + ".")
         )
-    rows: int = metadata.num_rows
+    return size
+
+
+def _rows_per_batch(size: int, rows: int) -> int:
+    """How many rows come to about a batch, where ``rows`` come to ``size`` bytes."""
     row_bytes = max(1, size // max(1, rows))
     return min(max(1, _BATCH_BYTES // row_bytes), _MOST_ROWS)
 
@@ -106,10 +97,8 @@ def _read_arrow(path: Path, column: str) -> Iterator[Rows]:
     size, done = path.stat().st_size, 0
     with pyarrow.memory_map(str(path)) as source:
         for batch, position in _arrow_batches(source, size):
-            steps = _steps(batch.schema, column, path)
-            rows = _field(batch, steps)
-            row_bytes = max(1, rows.nbytes // max(1, len(rows)))
-            batch_rows = min(max(1, _BATCH_BYTES // row_bytes), _MOST_ROWS)
+            rows = _field(batch, _names(batch.schema, column, path))
+            batch_rows = _rows_per_batch(rows.nbytes, len(rows))
             for start in range(0, len(rows), batch_rows):
                 yield _rows(rows.slice(start, batch_rows), 0)
             yield _rows(rows.slice(0, 0), position - done)
@@ -137,7 +126,7 @@ def _share(size: int, read: int, more: int, rows: int) -> int:
     return size * (read + more) // rows - size * read // rows
 
 
-def _steps(schema: _Arrow, column: str, path: Path) -> list[str]:
+def _names(schema: _Arrow, column: str, path: Path) -> list[str]:
     """The names that lead to the column: one, or those of structs before it.
 
     Raises:
@@ -145,22 +134,19 @@ def _steps(schema: _Arrow, column: str, path: Path) -> list[str]:
     """
     types = importlib.import_module("pyarrow.types")
     names = [column] if column in schema.names else column.split(".")
-    fields = {field.name: field.type for field in schema}
+    fields: list[_Arrow] = list(schema)
     kind: _Arrow = None
     for number, name in enumerate(names):
-        kind = fields.get(name)
+        kind = next((field.type for field in fields if field.name == name), None)
         if kind is None:
-            columns = ", ".join(f"{name} ({kind})" for name, kind in fields.items()) or "none"
             inside = f" in {'.'.join(names[:number])}" if number else ""
-            msg = f"{path} has no column {column!r}; the columns{inside} are: {columns}"
+            msg = f"{path} has no column {column!r}; the columns{inside} are: {_listed(fields)}"
             raise CorpusError(msg)
-        fields = {field.name: field.type for field in kind.fields} if types.is_struct(kind) else {}
+        fields = list(kind.fields) if types.is_struct(kind) else []
     value = kind.value_type if types.is_dictionary(kind) else kind
     if not (types.is_string(value) or types.is_large_string(value) or types.is_string_view(value)):
-        columns = ", ".join(f"{field.name} ({field.type})" for field in schema)
-        msg = (
-            f"the column {column!r} of {path} holds {kind}, not strings; the columns are: {columns}"
-        )
+        msg = f"the column {column!r} of {path} holds {kind}, not strings; "
+        msg += f"the columns are: {_listed(schema)}"
         raise CorpusError(msg)
     if schema.names.count(names[0]) > 1:
         msg = f"{path} has several columns {names[0]!r}: which one holds the text cannot be told"
@@ -168,10 +154,14 @@ def _steps(schema: _Arrow, column: str, path: Path) -> list[str]:
     return names
 
 
-def _field(batch: _Arrow, steps: list[str]) -> _Arrow:
+def _listed(fields: Iterable[_Arrow]) -> str:
+    return ", ".join(f"{field.name} ({field.type})" for field in fields) or "none"
+
+
+def _field(batch: _Arrow, names: list[str]) -> _Arrow:
     compute = importlib.import_module("pyarrow.compute")
-    array = batch.column(steps[0])
-    for name in steps[1:]:
+    array = batch.column(names[0])
+    for name in names[1:]:
         array = compute.struct_field(array, name)
     return array
 

@@ -44,14 +44,18 @@ def extend(
         text_field: As for ``train_bpe``.
         on_error: As for ``train_bpe``.
         threads: ``None`` is one per core.
-        on_bytes: Called now and then with the bytes counted.
+        on_bytes: As for ``train_bpe``.
         on_merges: Called now and then with the new merges found.
 
     Raises:
         MissingFileError: A source is not there.
-        CorpusError: The sources hold no text, or something that is not UTF-8.
+        MissingDependencyError: Parquet and Arrow files need the extra ``lmfast[arrow]``.
+        CorpusError: The sources hold no text, or something that cannot be used.
+        TextError: An item of the iterator is not UTF-8.
         VocabularyError: ``vocab_size`` is less than there is, or more than the corpus can fill.
-        ConfigError: There is no such tie-break, or a number is out of range.
+        FileError: A source cannot be read, or a temporary file cannot be written.
+        ConfigError: There is no such tie-break, a number is out of range, or the budget is too
+            small.
         InputTypeError: An argument has the wrong type.
     """
     counts = count_pretokens(

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from lmfast._lmfast import Sources, expand_sources
-from lmfast.columns import SUFFIXES, read_rows, require_pyarrow
-from lmfast.errors import FileError, InputTypeError
+from lmfast.arrow import require_pyarrow
+from lmfast.columns import SUFFIXES, read_rows
+from lmfast.errors import CorpusError, FileError, InputTypeError
 
 StrPath: TypeAlias = str | PathLike[str]
 Corpus: TypeAlias = StrPath | Sequence[StrPath] | Iterable[str | bytes]
@@ -29,14 +30,20 @@ class Skipped:
 
     by_reason: dict[str, int] = field(default_factory=dict)
     """Documents by what was wrong: ``not_utf8``, ``not_json``, ``no_field``, ``not_string``,
-    ``lone_surrogate``, ``too_long``; ``null`` counts rows without a value."""
+    ``lone_surrogate``, ``too_long``; ``null`` counts rows without a value, which are no documents.
+    """
     first: str | None = None
-    """What was wrong with the first of them, and where."""
+    """What was wrong with the first of them all, and where."""
 
     @property
     def documents(self) -> int:
-        """How many there were."""
-        return sum(self.by_reason.values())
+        """How many documents there were, rows without a value not among them."""
+        return sum(self.by_reason.values()) - self.null_rows
+
+    @property
+    def null_rows(self) -> int:
+        """How many rows had no value."""
+        return self.by_reason.get("null", 0)
 
 
 def open_sources(corpus: Corpus, *, text_field: str, on_error: OnError) -> Sources:
@@ -55,18 +62,37 @@ def open_sources(corpus: Corpus, *, text_field: str, on_error: OnError) -> Sourc
         InputTypeError: The corpus is neither paths nor an iterator.
     """
     inputs: list[tuple[StrPath | None, Iterator[Any] | None]] = []
-    if isinstance(corpus, str | PathLike):
-        corpus = [corpus]
-    if isinstance(corpus, Sequence):
-        for file in map(Path, expand_sources(corpus)):
+    if isinstance(corpus, str | PathLike | Sequence):
+        for file in map(Path, expand_sources(paths_of(corpus))):
             if file.suffix.lower() in SUFFIXES:
-                require_pyarrow(file)
+                require_pyarrow(f"read {file}")
                 inputs.append((file, read_rows(file, text_field)))
             else:
                 inputs.append((file, None))
     else:
         inputs.append((None, _documents(corpus)))
     return Sources(inputs, text_field, on_error)
+
+
+def paths_of(sources: StrPath | Sequence[StrPath]) -> Sequence[StrPath]:
+    """One path or several as several."""
+    return [sources] if isinstance(sources, str | PathLike) else sources
+
+
+def text_files(sources: StrPath | Sequence[StrPath]) -> list[Path]:
+    """The files that paths stand for, where only text and JSON lines are read.
+
+    Raises:
+        MissingFileError: A file is not there, or a pattern matches none.
+        ConfigError: A pattern is malformed.
+        CorpusError: One is a Parquet or Arrow file.
+    """
+    files = list(map(Path, expand_sources(paths_of(sources))))
+    for file in files:
+        if file.suffix.lower() in SUFFIXES:
+            msg = f"cannot read {file} here: it must be text or JSON lines with a field 'text'"
+            raise CorpusError(msg)
+    return files
 
 
 def _documents(corpus: object) -> Iterator[object]:

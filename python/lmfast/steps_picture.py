@@ -1,17 +1,12 @@
 """How a text is built up, as lines of coloured tokens: for a terminal, a notebook, or plain."""
 
-from __future__ import annotations
-
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from lmfast.pretoken_steps import Piece, PretokenSteps
 from lmfast.token_text import escaped
-
-if TYPE_CHECKING:
-    from lmfast.steps import Piece, PretokenSteps, TextSteps
 
 BOUNDARY = "|"
 """Stands between tokens, so that they can be told apart without colour."""
@@ -22,6 +17,8 @@ COLOURS = ("#fde68a", "#bfdbfe", "#bbf7d0", "#fecaca", "#ddd6fe", "#fed7aa", "#9
 # A state is as long as its pretoken, and there are as many: beyond these a picture helps nobody.
 _LONGEST_PRETOKEN = 160
 _MOST_LINES = 400
+# Of a pretoken that is not drawn again, or at all.
+_SHOWN_TOKENS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +44,7 @@ def _shown(token: bytes) -> str:
     return escaped(token).replace(" ", "·")
 
 
-def drawn(text: TextSteps) -> list[Line]:
+def drawn(text: Sequence[PretokenSteps]) -> list[Line]:
     """The states of every pretoken, one a line, and what made each.
 
     A pretoken that was there before, and what would be too long, is told in a line.
@@ -62,14 +59,15 @@ def drawn(text: TextSteps) -> list[Line]:
         is_new = pretoken.pretoken not in seen
         seen.add(pretoken.pretoken)
         lines.extend(_lines(pretoken) if is_new else [_repeated(pretoken)])
-    tokens, size = len(text.ids), sum(len(pretoken.pretoken) for pretoken in text)
+    tokens = sum(len(pretoken.ids) for pretoken in text)
+    size = sum(len(pretoken.pretoken) for pretoken in text)
     lines.append(Line(note=f"{tokens:,} tokens from {size:,} bytes"))
     return lines
 
 
 def _lines(pretoken: PretokenSteps) -> Iterator[Line]:
     if len(pretoken.pretoken) > _LONGEST_PRETOKEN:
-        first = pretoken.final[:16]
+        first = pretoken.final[:_SHOWN_TOKENS]
         made = f"{len(pretoken.steps):,} merges make {len(pretoken.ids):,} tokens"
         yield Line(
             pieces=first,
@@ -89,7 +87,7 @@ def _lines(pretoken: PretokenSteps) -> Iterator[Line]:
 
 
 def _repeated(pretoken: PretokenSteps) -> Line:
-    return Line(pieces=pretoken.final[:16], note="as before", is_final=True)
+    return Line(pieces=pretoken.final[:_SHOWN_TOKENS], note="as before", is_final=True)
 
 
 def colour(piece: Piece) -> str:
@@ -97,7 +95,7 @@ def colour(piece: Piece) -> str:
     return COLOURS[piece.id % len(COLOURS)]
 
 
-def html_page(lines: list[Line]) -> str:
+def html_block(lines: list[Line]) -> str:
     """The lines as HTML that needs nothing else; all text is escaped."""
     rows = "".join(f"<div{_margin(line)}>{_html(line)}</div>" for line in lines)
     style = "font-family:monospace;white-space:pre-wrap;line-height:1.6"

@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 from lmfast.errors import ConfigError, CorpusError
 from lmfast.sources import StrPath
 from lmfast.tokenizer import Progress, Tokenizer
-from lmfast.usage import count_usage, merges_applied
+from lmfast.trace import TrainingRecord
+from lmfast.usage import Usage, count_usage, merges_applied
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,15 +68,16 @@ def sweep_sizes(
         tokenizer: The largest vocabulary, as ``train_bpe`` returned it; of one that was loaded the
             other corpora are told alone.
         vocab_sizes: Sizes up to that of ``tokenizer``, special tokens included.
-        evaluate: Other corpora by name: files and folders. Documents end at the special tokens of
-            ``tokenizer``, whose text is left out.
+        evaluate: Other corpora by name: text files and JSON lines (field ``text``), folders,
+            patterns. Documents end at the special tokens of ``tokenizer``, whose text is left out.
         threads: ``None`` is one per core.
         on_bytes: Called now and then with the bytes of a corpus that are encoded.
 
     Raises:
         VocabularyError: A size is out of range, or the ids of ``tokenizer`` are not its ranks.
         ConfigError: There are no sizes.
-        CorpusError: A corpus holds no text, or something that is not UTF-8.
+        CorpusError: A corpus holds no text, or something that cannot be used, or a file of it is
+            neither text nor JSON lines.
         MissingFileError: A source is not there.
     """
     sizes = sorted(set(vocab_sizes))
@@ -85,40 +86,49 @@ def sweep_sizes(
         raise ConfigError(msg)
     for size in (sizes[0], sizes[-1]):
         tokenizer.truncated_to(size)  # which says what is wrong with a size, or the vocabulary
-    curves: dict[str, NDArray[np.float64]] = {}
-    evaluated_bytes: dict[str, int] = {}
-    for name, sources in (evaluate or {}).items():
-        paths = [sources] if isinstance(sources, str | PathLike) else sources
-        usage = count_usage(tokenizer, paths, threads=threads, on_bytes=on_bytes)
+    usages = {
+        name: count_usage(tokenizer, sources, threads=threads, on_bytes=on_bytes)
+        for name, sources in (evaluate or {}).items()
+    }
+    for name, usage in usages.items():
         if usage.text_bytes == 0:
             msg = f"the corpus {name} is empty: there is no text to evaluate on"
             raise CorpusError(msg)
-        curves[name] = _curve(usage.text_bytes, usage.text_bytes, merges_applied(tokenizer, usage))
-        evaluated_bytes[name] = usage.text_bytes
     record = tokenizer.training
-    trained: dict[int, float] = {}
-    if record is not None:
-        curve = _curve(record.text_bytes, record.start_tokens, np.array(record.applied, np.int64))
-        trained = dict(zip(range(tokenizer.n_vocab, 0, -1), reversed(curve.tolist()), strict=False))
-    without_merges = 256 + len(tokenizer.special_tokens)
+    trained = {} if record is None else _curve_of_training(tokenizer.n_vocab, record)
+    curves = {name: _curve_of_usage(tokenizer, usage) for name, usage in usages.items()}
     rows = [
         SweepRow(
             vocab_size=size,
             bytes_per_token=trained.get(size),
-            evaluated={name: float(y[size - without_merges]) for name, y in curves.items()},
+            evaluated={name: curve[size] for name, curve in curves.items()},
         )
         for size in sizes
     ]
     return Sweep(
         rows=tuple(rows),
         text_bytes=None if record is None else record.text_bytes,
-        evaluated_bytes=evaluated_bytes,
+        evaluated_bytes={name: usage.text_bytes for name, usage in usages.items()},
         tokenizer=tokenizer,
     )
 
 
-def _curve(text_bytes: int, start_tokens: int, applied: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Bytes per token with the first 0, 1, ... merges."""
+def _curve_of_training(n_vocab: int, record: TrainingRecord) -> dict[int, float]:
+    """Bytes per token on the training corpus by vocabulary size, from the first that it tells."""
+    applied = np.array(record.applied, dtype=np.int64)
+    return _curve(n_vocab, record.text_bytes, record.start_tokens, applied)
+
+
+def _curve_of_usage(tokenizer: Tokenizer, usage: Usage) -> dict[int, float]:
+    """Bytes per token on a text that was encoded, by vocabulary size."""
+    applied = merges_applied(tokenizer, usage)
+    return _curve(tokenizer.n_vocab, usage.text_bytes, usage.text_bytes, applied)
+
+
+def _curve(
+    n_vocab: int, text_bytes: int, start_tokens: int, applied: NDArray[np.int64]
+) -> dict[int, float]:
+    """Bytes per token with the first 0, 1, ... of the last merges, by vocabulary size."""
     tokens = start_tokens - np.concatenate([[0], np.cumsum(applied)])
-    curve: NDArray[np.float64] = text_bytes / tokens
-    return curve
+    ratios: list[float] = (text_bytes / tokens).tolist()
+    return dict(enumerate(ratios, n_vocab - len(applied)))

@@ -65,7 +65,8 @@ class Tokenizer:
     def __init__(self, core: _Core, training: TrainingRecord | None = None) -> None:
         self._core = core
         self.training = training
-        """What training counted; None unless this very object came from ``train_bpe``."""
+        """What training counted; None for a vocabulary that was loaded. Only training, extending,
+        and truncating what was trained leave a record."""
 
     @classmethod
     def load(

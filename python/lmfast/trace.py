@@ -1,5 +1,6 @@
 """What training counted, merge by merge."""
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -7,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from lmfast._lmfast import Tokenizer as _Core
+from lmfast.arrow import arrow_file, require_pyarrow
 from lmfast.errors import ConfigError
 from lmfast.files import write_whole
-from lmfast.sources import Skipped
+from lmfast.sources import Skipped, StrPath
 from lmfast.token_text import escaped
-from lmfast.trace_arrow import arrow_file, need_pyarrow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +61,9 @@ class TrainingRecord:
     start_tokens: int
     """Tokens of the corpus before the first of these merges: its bytes, or what the vocabulary
     that was extended made of it."""
-    skipped: Skipped = field(default_factory=Skipped)
-    """What of the corpus could not be used, with ``on_error="skip"``."""
+    skipped: Skipped | None
+    """What of the corpus could not be used, with ``on_error="skip"``; None where it was counted
+    into files, which do not say."""
     core: _Core = field(repr=False, compare=False)
     """The vocabulary that came of it."""
 
@@ -72,7 +74,7 @@ class TrainingRecord:
         text_bytes: int,
         start_tokens: int,
         merges: tuple[list[int], list[int], list[int]],
-        skipped: Skipped,
+        skipped: Skipped | None,
     ) -> "TrainingRecord":
         """The record of counts, applied and ties."""
         counts, applied, ties = merges
@@ -112,12 +114,11 @@ class TrainingRecord:
         merges = len(core.merges()) - self.first_rank
         if merges < 0:
             return None
-        return TrainingRecord(
-            text_bytes=self.text_bytes,
+        return dataclasses.replace(
+            self,
             counts=self.counts[:merges],
             applied=self.applied[:merges],
             ties=self.ties[:merges],
-            start_tokens=self.start_tokens,
             core=core,
         )
 
@@ -147,7 +148,7 @@ class TrainingRecord:
                 bytes_per_token=self.text_bytes / tokens,
             )
 
-    def write_trace(self, path: str | Path) -> None:
+    def write_trace(self, path: StrPath) -> None:
         r"""Write the trace, a merge a row, whole or not at all.
 
         The suffix says how. ``.jsonl``: a JSON object a line, the bytes of tokens as text in which
@@ -162,11 +163,12 @@ class TrainingRecord:
         """
         path = Path(path)
         check_trace_path(path)
-        if path.suffix == ".jsonl":
+        suffix = path.suffix.lower()
+        if suffix == ".jsonl":
             lines = (json.dumps(row.to_dict(), ensure_ascii=False) for row in self.trace())
             content = "".join(f"{line}\n" for line in lines).encode()
         else:
-            content = arrow_file(path.suffix, list(self.trace()))
+            content = arrow_file(suffix, TracedMerge, list(self.trace()))
         write_whole(path, content)
 
 
@@ -177,8 +179,9 @@ def check_trace_path(path: Path) -> None:
         ConfigError: The suffix says no format.
         MissingDependencyError: The format needs pyarrow, which is not installed.
     """
-    if path.suffix not in (".jsonl", ".arrow", ".parquet"):
+    suffix = path.suffix.lower()
+    if suffix not in (".jsonl", ".arrow", ".parquet"):
         msg = f"cannot write the trace {path}: its name must end in .jsonl, .arrow or .parquet"
         raise ConfigError(msg)
-    if path.suffix != ".jsonl":
-        need_pyarrow(path.suffix)
+    if suffix != ".jsonl":
+        require_pyarrow(f"write the trace {path}")

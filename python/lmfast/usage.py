@@ -1,14 +1,18 @@
 """How often a text uses each token, and each merge."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lmfast._lmfast import expand_sources, for_each_text
-from lmfast.sources import StrPath
+from lmfast._lmfast import for_each_text
+from lmfast.sources import StrPath, text_files
 from lmfast.tokenizer import Progress, Tokenizer
+
+Stretch: TypeAlias = tuple[str, bool]
+"""Text, and whether a document ends after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +32,7 @@ class Usage:
 
 def count_usage(
     tokenizer: Tokenizer,
-    sources: Sequence[StrPath],
+    sources: StrPath | Sequence[StrPath],
     *,
     threads: int | None = None,
     on_bytes: Progress | None = None,
@@ -37,32 +41,61 @@ def count_usage(
 
     Args:
         tokenizer: Its special tokens end documents in the files, and are not counted.
-        sources: Files and folders, as for training.
+        sources: Text files and JSON lines (field ``text``), folders, patterns.
         threads: ``None`` is one per core.
-        on_bytes: Called now and then with the bytes counted.
+        on_bytes: Called now and then with the bytes of text counted.
 
     Raises:
         MissingFileError: A source is not there.
-        CorpusError: A file is not UTF-8.
+        CorpusError: A file is no such file, or holds something that cannot be used.
     """
-    counts = np.zeros(tokenizer.n_vocab, dtype=np.int64)
-    text_bytes = 0
 
-    def count(texts: list[tuple[str, bool]]) -> None:
-        nonlocal text_bytes
-        batch = tokenizer.encode_batch([text for text, _ in texts], threads, disallowed_special=())
-        counts[:] += np.bincount(batch.ids, minlength=len(counts))
-        text_bytes += sum(len(text.encode()) for text, _ in texts)
+    def visit(_: list[Stretch], text_bytes: int) -> None:
         if on_bytes is not None:
             on_bytes(text_bytes)
 
-    files = expand_sources(sources)
-    for_each_text(files, pattern_to_cut_by([tokenizer]), list(tokenizer.special_tokens), count)
-    return Usage(text_bytes=text_bytes, counts=counts)
+    (usage,) = usage_of_all([tokenizer], text_files(sources), visit, threads=threads)
+    return usage
 
 
-def pattern_to_cut_by(tokenizers: Sequence[Tokenizer]) -> str | None:
-    """A pretokenizer whose safe cuts are safe for all of ``tokenizers``, for ``for_each_text``.
+def usage_of_all(
+    tokenizers: Sequence[Tokenizer],
+    files: Sequence[StrPath],
+    visit: Callable[[list[Stretch], int], object],
+    *,
+    threads: int | None,
+) -> list[Usage]:
+    """The tokens of files in each of several tokenizers, counted in one pass.
+
+    Args:
+        tokenizers: The special tokens of the first end documents, for all of them alike.
+        files: Text files and JSON lines.
+        visit: Called with the next stretches once they are counted, and the bytes of text so far.
+        threads: ``None`` is one per core.
+
+    Raises:
+        MissingFileError: A file is not there.
+        CorpusError: A file holds something that cannot be used.
+    """
+    counts = [np.zeros(one.n_vocab, dtype=np.int64) for one in tokenizers]
+    text_bytes = 0
+
+    def count(stretches: list[Stretch]) -> None:
+        nonlocal text_bytes
+        texts = [text for text, _ in stretches]
+        for one, found in zip(tokenizers, counts, strict=True):
+            ids = one.encode_batch(texts, threads, disallowed_special=()).ids
+            found += np.bincount(ids, minlength=len(found))
+        text_bytes += sum(len(text.encode()) for text in texts)
+        visit(stretches, text_bytes)
+
+    separators = list(tokenizers[0].special_tokens)
+    for_each_text(files, _pattern_to_cut_by(tokenizers), separators, count)
+    return [Usage(text_bytes=text_bytes, counts=found) for found in counts]
+
+
+def _pattern_to_cut_by(tokenizers: Sequence[Tokenizer]) -> str | None:
+    """A pretokenizer whose safe cuts are safe for all of ``tokenizers``.
 
     The named schemes share their safe cuts. A regular expression has none, and no pretokenizer
     neither: documents then stay whole.

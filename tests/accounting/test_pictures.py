@@ -19,6 +19,7 @@ from lmfast.accounting.vocabulary import vocabulary_plan
 from lmfast.accounting.workload import model_workload
 from lmfast.bpe import train_bpe
 from lmfast.errors import FileError, HardwareError, MissingDependencyError
+from lmfast.extension import extend
 from lmfast.sweep import sweep_sizes
 
 SMALL = named_model("gpt2-small")
@@ -76,6 +77,18 @@ def test_a_sweep_has_a_line_per_corpus(tmp_path):
         [row.evaluated["mats"] for row in sweep.rows],
     ]
     assert [line.get_label() for line in lines] == ["training corpus", "mats"]
+
+
+def test_sizes_below_an_extended_vocabulary_have_no_place_on_the_line(tmp_path):
+    (tmp_path / "text").write_text("the mats")
+    options = {"special_tokens": []}
+    small = train_bpe(iter(["the cat sat"]), vocab_size=258, **options)
+    large = extend(small, iter(["the cat sat on the mat"]), vocab_size=261)
+    sweep = sweep_sizes(large, [257, 259, 261], evaluate={"mats": tmp_path / "text"})
+    trained, mats = sweep_picture(sweep).axes[0].lines
+    assert list(trained.get_xdata()) == [259, 261]
+    assert list(trained.get_ydata()) == [row.bytes_per_token for row in sweep.rows[1:]]
+    assert list(mats.get_xdata()) == [257, 259, 261]
 
 
 def test_pictures_are_written(tmp_path):

@@ -1,11 +1,14 @@
 """Counting on many processes, then training on the sum."""
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lmfast import PretokenCounts, Tokenizer
@@ -53,6 +56,7 @@ def test_processes_give_the_vocabulary_of_one(lmfast, parts, tmp_path):
         )
         assert code == 0, stderr
         assert json.loads(stdout)["rows"] == expected["rows"]
+        assert json.loads(stdout)["skipped"] is None
         assert Tokenizer.load(apart).identity == Tokenizer.load(whole).identity
 
 
@@ -65,7 +69,7 @@ def test_what_is_dropped_is_told(lmfast, parts, tmp_path):
     # "a", " cat", " dog", ",", " mat", " log" and the newlines; " a" and " and" come twice a line.
     assert result["pretokens"] == 2
     assert (
-        result["dropped_occurrences"] + result["occurrences"]
+        result["dropped"]["occurrences"] + result["occurrences"]
         == PretokenCounts.load(_counted(lmfast, parts[1], tmp_path)).occurrences
     )
     code, stdout, stderr = lmfast(*arguments)
@@ -79,10 +83,18 @@ def _counted(lmfast, part, folder):
     return out
 
 
-@pytest.mark.parametrize("option", ["--pretokenizer", "--special"])
-def test_how_text_was_cut_is_not_asked_again(lmfast, parts, tmp_path, option):
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--pretokenizer", "gpt2"),
+        ("--special", "x"),
+        ("--text-field", "text"),
+        ("--on-error", "raise"),
+    ],
+)
+def test_how_text_was_counted_is_not_asked_again(lmfast, parts, tmp_path, option, value):
     counts = _counted(lmfast, parts[0], tmp_path)
-    code, _, stderr = lmfast("tokenizer", "train", "--from-counts", counts, option, "64")
+    code, _, stderr = lmfast("tokenizer", "train", "--from-counts", counts, option, value)
     assert code == 2
     assert f"error: {option} cannot go with --from-counts" in stderr
 
@@ -94,18 +106,40 @@ def test_a_text_is_no_count_file(lmfast, parts):
     assert stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for open files in /proc")
 def test_a_killed_count_leaves_nothing(tmp_path):
     pipe, folder = tmp_path / "pipe.txt", tmp_path / "out"
     os.mkfifo(pipe)
     folder.mkdir()
-    process = start("count", pipe, "--out", folder / "counts", "--temporary-folder", folder)
-    with pipe.open("w") as file:  # which waits until the process reads
-        file.write("some text " * 1000)
-        file.flush()
+    limits = ("--memory-budget", "52", "--threads", "1", "--temporary-folder", folder)
+    process = start("count", pipe, "--out", folder / "counts", *limits)
+    with pipe.open("wb", buffering=0) as file:  # which waits until the process reads
+        for megabyte in range(200):
+            file.write(unique_words(megabyte))
+            if open_below(folder, process.pid):
+                break
+        else:
+            pytest.fail("the counts fit the budget: there was no temporary file to be left")
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
     assert not list(folder.iterdir())
+
+
+def unique_words(seed):
+    """A megabyte of words that hardly ever come twice: counts need memory."""
+    random = np.random.default_rng(seed)
+    words = random.integers(ord("a"), ord("z") + 1, (100_000, 10), dtype=np.uint8)
+    words[:, 0] = ord(" ")
+    return words.tobytes()
+
+
+def open_below(folder, process):
+    """Whether a process has a file below a folder open, with a name or without."""
+    for descriptor in Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed since
+            if descriptor.readlink().is_relative_to(folder):
+                return True
+    return False
 
 
 def test_two_at_once_leave_one_whole_file(parts, tmp_path):

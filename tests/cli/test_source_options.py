@@ -36,6 +36,21 @@ def test_nothing_left_out_is_nothing_said(lmfast, tmp_path):
     assert json.loads(stdout)["skipped"] == {"documents": 0, "by_reason": {}, "first": None}
 
 
+def test_rows_without_a_value_are_no_documents(lmfast, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    array = pa.array([None, b"the cat sat", b"\xff", None]).view(pa.string())
+    pq.write_table(pa.table({"text": array}), tmp_path / "a.parquet")
+    arguments = ("tokenizer", "count", str(tmp_path), "--out", str(tmp_path / "counts"))
+    code, stdout, stderr = lmfast(*arguments, "--on-error", "skip", "--json")
+    assert code == 0, stderr
+    skipped = json.loads(stdout)["skipped"]
+    assert skipped["documents"] == 1
+    assert skipped["by_reason"] == {"not_utf8": 1, "null": 2}
+    expected = "left out 1 documents (1 not_utf8) and 2 rows without a value; the first: row 0 of "
+    assert expected in stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

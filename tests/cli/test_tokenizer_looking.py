@@ -94,7 +94,7 @@ def test_sizes_beyond_the_corpus_may_be_left_out(lmfast, corpus, tmp_path):
     picture = tmp_path / "sweep.svg"
     pytest.importorskip("matplotlib")
     arguments = ("tokenizer", "sweep", str(corpus), "--vocab-sizes", "300,90000", "--json")
-    code, stdout, _ = lmfast(*arguments, "--allow-fewer", "--plot", str(picture))
+    code, stdout, _ = lmfast(*arguments, "--allow-fewer", "--picture", str(picture))
     assert code == 0
     assert [row["vocab_size"] for row in json.loads(stdout)["rows"]] == [300]
     assert "svg" in picture.read_text()

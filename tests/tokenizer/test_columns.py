@@ -62,6 +62,8 @@ def test_a_column_of_any_kind_of_strings(tmp_path: Path, name: str, kind: str) -
         assert counted[-1] == file.stat().st_size
         assert trained.training is not None
         assert trained.training.skipped.by_reason == {"null": 2}
+        assert trained.training.skipped.documents == 0
+        assert trained.training.skipped.null_rows == 2
         assert "row 2 of" in str(trained.training.skipped.first)
 
 

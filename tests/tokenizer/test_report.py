@@ -131,6 +131,12 @@ def test_one_name_for_one_tokenizer(tokenizer: lmfast.Tokenizer, tmp_path: Path)
         compression_report(tokenizer, tmp_path, name="one", against={"one": tokenizer})
 
 
+def test_rows_are_refused(tokenizer: lmfast.Tokenizer, tmp_path: Path) -> None:
+    (tmp_path / "rows.arrow").touch()
+    with pytest.raises(CorpusError, match=r"rows\.arrow here: it must be text or JSON lines"):
+        compression_report(tokenizer, tmp_path)
+
+
 BYTES = lmfast.Tokenizer.from_ranks({bytes([byte]): byte for byte in range(256)}, "gpt2")
 
 

@@ -11,7 +11,7 @@ from tokenizer_texts import any_text
 from trained_tokenizers import KINDS, Trained
 
 import lmfast
-from lmfast.steps import PretokenSteps
+from lmfast.pretoken_steps import PretokenSteps
 
 
 @pytest.mark.parametrize("kind", KINDS)

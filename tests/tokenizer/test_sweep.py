@@ -86,3 +86,6 @@ def test_what_cannot_be_swept(gpt2: lmfast.Tokenizer, tmp_path: Path) -> None:
         sweep_sizes(gpt2, [1000], evaluate={"dev": tmp_path / "empty"})
     with pytest.raises(MissingFileError):
         sweep_sizes(gpt2, [1000], evaluate={"dev": tmp_path / "none"})
+    (tmp_path / "rows.PARQUET").touch()
+    with pytest.raises(CorpusError, match=r"rows\.PARQUET here: it must be text or JSON lines"):
+        sweep_sizes(gpt2, [1000], evaluate={"dev": tmp_path})

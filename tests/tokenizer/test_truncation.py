@@ -49,6 +49,12 @@ def test_truncated_is_what_training_at_that_size_gives(
     assert small.truncated_to(LEAST) == large.truncated_to(LEAST)
 
 
+def test_a_truncated_record_tells_what_was_left_out() -> None:
+    trained = lmfast.train_bpe(iter([b"ab abc", b"\xff"]), vocab_size=259, on_error="skip")
+    assert trained.training.skipped.by_reason == {"not_utf8": 1}
+    assert trained.truncated_to(258).training.skipped == trained.training.skipped
+
+
 def test_a_loaded_vocabulary_has_no_record_to_truncate(trained: Trained) -> None:
     loaded = lmfast.Tokenizer.load(trained.file).truncated_to(700)
     assert loaded.training is None

@@ -203,9 +203,13 @@ def sweep_picture(sweep: Sweep) -> "Figure":
     """
     figure, axes = _figure()
     sizes = [row.vocab_size for row in sweep.rows]
-    trained = [row.bytes_per_token for row in sweep.rows if row.bytes_per_token is not None]
+    trained = [
+        (row.vocab_size, row.bytes_per_token)
+        for row in sweep.rows
+        if row.bytes_per_token is not None
+    ]
     if trained:
-        axes.plot(sizes, trained, "o-", color="black", label="training corpus")
+        axes.plot(*zip(*trained, strict=True), "o-", color="black", label="training corpus")
     for name in sweep.evaluated_bytes:
         axes.plot(sizes, [row.evaluated[name] for row in sweep.rows], "s--", label=name)
     axes.set(

@@ -2,10 +2,11 @@
 
 from lmfast.report.characters import TextCounts
 from lmfast.report.measure import Report, compression_report
-from lmfast.report.tokens import KindUse, SourceUse, TokenizerUse, TokenUse
+from lmfast.report.tokens import KindUse, LengthUse, SourceUse, TokenizerUse, TokenUse
 
 __all__ = [
     "KindUse",
+    "LengthUse",
     "Report",
     "SourceUse",
     "TextCounts",

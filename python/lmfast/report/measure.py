@@ -2,20 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lmfast._lmfast import expand_sources, for_each_text
 from lmfast.errors import ConfigError, CorpusError
 from lmfast.report.characters import TextCounter, TextCounts
 from lmfast.report.tokens import SourceUse, TokenizerUse, tokenizer_use
 from lmfast.report.verdict import verdict
-from lmfast.sources import StrPath
+from lmfast.sources import StrPath, text_files
 from lmfast.tokenizer import Progress, Tokenizer
-from lmfast.usage import pattern_to_cut_by
+from lmfast.usage import Stretch, usage_of_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +54,7 @@ def compression_report(
     Args:
         tokenizer: Its special tokens end documents in the text; their own text is left out, for
             all tokenizers alike.
-        sources: Files and folders, as for training.
+        sources: Text files and JSON lines (field ``text``), folders, patterns.
         name: What the report calls ``tokenizer``.
         against: Others by name.
         threads: ``None`` is one per core.
@@ -65,16 +63,16 @@ def compression_report(
     Raises:
         ConfigError: Two tokenizers have one name.
         MissingFileError: A source is not there.
-        CorpusError: The sources hold no text, or something that is not UTF-8.
+        CorpusError: The sources hold no text, or something that cannot be used, or a file is
+            neither text nor JSON lines.
     """
     others = dict(against or {})
     if name in others:
         msg = f"two tokenizers are called {name}: give one of them another name"
         raise ConfigError(msg)
-    paths = [sources] if isinstance(sources, str | PathLike) else sources
     tokenizers = {name: tokenizer, **others}
-    counted = _Pass(list(tokenizers.values()), list(tokenizer.special_tokens), threads, on_bytes)
-    for file in expand_sources(paths):
+    counted = _Pass(list(tokenizers.values()), threads, on_bytes)
+    for file in text_files(sources):
         counted.read(file)
     text = counted.text.counts()
     if text.bytes == 0:
@@ -93,53 +91,37 @@ class _Pass:
     """Counts files one after the other, in every tokenizer."""
 
     def __init__(
-        self,
-        tokenizers: Sequence[Tokenizer],
-        separators: Sequence[str],
-        threads: int | None,
-        on_bytes: Progress | None,
+        self, tokenizers: Sequence[Tokenizer], threads: int | None, on_bytes: Progress | None
     ) -> None:
         self.text = TextCounter()
         self.counts = [np.zeros(one.n_vocab, dtype=np.int64) for one in tokenizers]
         self.by_source: list[list[SourceUse]] = [[] for _ in tokenizers]
         self._tokenizers = tokenizers
-        self._separators = separators
-        self._pattern = pattern_to_cut_by(tokenizers)
         self._threads = threads
         self._on_bytes = on_bytes
         self._bytes = 0
 
-    def read(self, file: StrPath) -> None:
+    def read(self, file: Path) -> None:
         """Count one file."""
-        tokens = [0] * len(self._tokenizers)
-        size = characters = 0
+        characters = 0
 
-        def count(stretches: list[tuple[str, bool]]) -> None:
-            nonlocal size, characters
-            texts = [text for text, _ in stretches]
-            size += sum(len(text.encode()) for text in texts)
-            characters += sum(map(len, texts))
+        def visit(stretches: list[Stretch], text_bytes: int) -> None:
+            nonlocal characters
+            characters += sum(len(text) for text, _ in stretches)
             self.text.add(stretches)
-            for i, one in enumerate(self._tokenizers):
-                ids = one.encode_batch(texts, self._threads, disallowed_special=()).ids
-                self.counts[i] += _counts(ids, one.n_vocab)
-                tokens[i] += len(ids)
             if self._on_bytes is not None:
-                self._on_bytes(self._bytes + size)
+                self._on_bytes(self._bytes + text_bytes)
 
-        for_each_text([file], self._pattern, self._separators, count)
-        self._bytes += size
-        for sources, found in zip(self.by_source, tokens, strict=True):
+        usages = usage_of_all(self._tokenizers, [file], visit, threads=self._threads)
+        self._bytes += usages[0].text_bytes
+        for usage, counts, sources in zip(usages, self.counts, self.by_source, strict=True):
+            counts += usage.counts
             sources.append(
                 SourceUse(
-                    source=fspath(file),
-                    bytes=size,
+                    source=str(file),
+                    bytes=usage.text_bytes,
                     characters=characters,
-                    tokens=found,
-                    bytes_per_token=size / found if found else None,
+                    tokens=usage.tokens,
+                    bytes_per_token=usage.text_bytes / usage.tokens if usage.tokens else None,
                 )
             )
-
-
-def _counts(ids: NDArray[np.uint32], n_vocab: int) -> NDArray[np.int64]:
-    return np.bincount(ids, minlength=n_vocab)

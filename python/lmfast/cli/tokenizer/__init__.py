@@ -1,4 +1,4 @@
-"""``lmfast tokenizer``: train, count, encode, decode, look inside; one module per subcommand."""
+"""``lmfast tokenizer``: train, encode, decode, look inside; one module per subcommand."""
 
 import typer
 
@@ -18,7 +18,8 @@ from lmfast.cli.tokenizer import (
 tokenizer_app = typer.Typer(
     name="tokenizer",
     no_args_is_help=True,
-    help="Train byte-level BPE, encode text to ids and corpora to shards, decode, look inside.",
+    help="Train byte-level BPE, count for it apart, extend it, sweep its sizes; encode text to ids "
+    "and corpora to shards, decode; look inside, and report how it fits a text.",
 )
 tokenizer_app.command("train")(train.train)
 tokenizer_app.command("extend")(extend.extend)

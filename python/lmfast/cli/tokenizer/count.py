@@ -10,6 +10,12 @@ import typer
 from lmfast.bpe import count_pretokens
 from lmfast.cli.options import JsonOption
 from lmfast.cli.streams import say
+from lmfast.cli.tokenizer.facts import (
+    describe_counts,
+    describe_skipped,
+    say_dropped,
+    say_skipped,
+)
 from lmfast.cli.tokenizer.options import (
     CorpusArgument,
     MemoryOption,
@@ -21,9 +27,6 @@ from lmfast.cli.tokenizer.options import (
     TextFieldOption,
     ThreadsOption,
     budget_bytes,
-    describe_counts,
-    say_dropped,
-    skipped_result,
 )
 from lmfast.progress import bytes_bar
 from lmfast.sources import bytes_on_disk
@@ -66,10 +69,14 @@ def count(
         )
     counts.save(out)
     seconds = time.perf_counter() - begin
-    skipped = skipped_result(counts.skipped)
+    say_skipped(counts.skipped)
     if as_json:
-        facts = describe_counts(counts)
-        result = {"out": str(out), **facts, "skipped": skipped, "seconds": seconds}
+        result = {
+            "out": str(out),
+            **describe_counts(counts),
+            "skipped": describe_skipped(counts.skipped),
+            "seconds": seconds,
+        }
         print(json.dumps(result, indent=1))
         return
     say(

@@ -1,7 +1,6 @@
 """``lmfast tokenizer encode``."""
 
 import json
-import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +8,8 @@ from typing import Annotated
 import typer
 
 from lmfast.cli.options import JsonOption
-from lmfast.cli.streams import read_bytes
+from lmfast.cli.streams import read_bytes, say
+from lmfast.cli.tokenizer.facts import describe_skipped, say_skipped
 from lmfast.cli.tokenizer.options import (
     FilePretokenizerOption,
     FileSpecialOption,
@@ -18,7 +18,6 @@ from lmfast.cli.tokenizer.options import (
     ThreadsOption,
     TokenizerArgument,
     load_tokenizer,
-    skipped_result,
 )
 from lmfast.corpus import TokenShards, prepare
 from lmfast.errors import ConfigError
@@ -101,20 +100,19 @@ def encode(
         )
     seconds = time.perf_counter() - begin
     folders = [shards for shards in (prepared.train, prepared.held_out) if shards is not None]
-    skipped = skipped_result(prepared.skipped)
+    say_skipped(prepared.skipped)
     if as_json:
         result = {
             "folders": [_totals(shards) for shards in folders],
-            "skipped": skipped,
+            "skipped": describe_skipped(prepared.skipped),
             "seconds": seconds,
         }
         print(json.dumps(result, indent=1))
         return
     for shards in folders:
-        print(
+        say(
             f"{shards.path}: {shards.documents:,} documents, {shards.bytes:,} bytes, "
-            f"{shards.tokens:,} tokens",
-            file=sys.stderr,
+            f"{shards.tokens:,} tokens"
         )
 
 

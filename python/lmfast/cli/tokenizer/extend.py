@@ -1,34 +1,38 @@
 """``lmfast tokenizer extend``."""
 
 import json
-import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from lmfast.bpe import TieBreak
 from lmfast.cli.options import JsonOption
+from lmfast.cli.streams import say
+from lmfast.cli.tokenizer.facts import describe_skipped, say_skipped
 from lmfast.cli.tokenizer.options import (
+    AllowFewerOption,
     CorpusArgument,
     FilePretokenizerOption,
     FileSpecialOption,
+    MaxTokenBytesOption,
     MemoryOption,
+    MinFrequencyOption,
     OnErrorOption,
     TemporaryOption,
     TextFieldOption,
     ThreadsOption,
+    TieBreakOption,
     TokenizerArgument,
     TraceOption,
     budget_bytes,
     load_tokenizer,
-    skipped_result,
 )
 from lmfast.extension import extend as extend_vocabulary
 from lmfast.progress import bytes_bar, count_bar
 from lmfast.sources import bytes_on_disk
-from lmfast.trace import check_trace_path
+from lmfast.tokenizer import Tokenizer
+from lmfast.trace import TrainingRecord
 
 
 def extend(
@@ -38,18 +42,10 @@ def extend(
         int, typer.Option("--vocab-size", help="Ids to end with, all that there are included.")
     ],
     out: Annotated[Path, typer.Option("--out", help="The tokenizer.json to write.")],
-    tie_break: Annotated[
-        TieBreak, typer.Option("--tie-break", help="Which of equally frequent pairs merges first.")
-    ] = "lexicographic",
-    min_frequency: Annotated[
-        int, typer.Option("--min-frequency", help="Rarer pairs do not merge.", min=1)
-    ] = 1,
-    max_token_bytes: Annotated[
-        int | None, typer.Option("--max-token-bytes", help="The longest new token, inclusive.")
-    ] = None,
-    allow_fewer: Annotated[
-        bool, typer.Option("--allow-fewer", help="Take fewer tokens if the corpus gives no more.")
-    ] = False,
+    tie_break: TieBreakOption = "lexicographic",
+    min_frequency: MinFrequencyOption = 1,
+    max_token_bytes: MaxTokenBytesOption = None,
+    allow_fewer: AllowFewerOption = False,
     trace: TraceOption = None,
     memory_budget: MemoryOption = None,
     temporary_folder: TemporaryOption = None,
@@ -67,8 +63,6 @@ def extend(
     New tokens follow the greatest id, special tokens stay where they are, and new merges rank
     after all others: text that has nothing new keeps its ids.
     """
-    if trace is not None:
-        check_trace_path(trace)  # now, not after hours of training
     loaded = load_tokenizer(tokenizer, pretokenizer, special)
     begin = time.perf_counter()
     with (
@@ -97,26 +91,28 @@ def extend(
     assert record is not None
     if trace is not None:
         record.write_trace(trace)
-    skipped = skipped_result(record.skipped)
-    before, after = record.text_bytes / record.start_tokens, record.text_bytes / record.tokens
+    say_skipped(record.skipped)
     if as_json:
-        result = {
-            "out": str(out),
-            "vocab_size": extended.n_vocab,
-            "new_tokens": len(record.counts),
-            "identity": extended.identity,
-            "text_bytes": record.text_bytes,
-            "tokens": record.tokens,
-            "bytes_per_token_before": before,
-            "bytes_per_token": after,
-            "skipped": skipped,
-            "seconds": seconds,
-        }
+        result = {"out": str(out), "seconds": seconds, **_facts(extended, record)}
         print(json.dumps(result, indent=1))
         return
-    print(
+    say(
         f"{out}: {loaded.n_vocab:,} tokens and {len(record.counts):,} new ones from "
-        f"{record.text_bytes:,} bytes in {seconds:.1f} s; {before:.2f} bytes per token on the "
-        f"corpus before, {after:.2f} now",
-        file=sys.stderr,
+        f"{record.text_bytes:,} bytes in {seconds:.1f} s; "
+        f"{record.text_bytes / record.start_tokens:.2f} bytes per token on the corpus before, "
+        f"{record.text_bytes / record.tokens:.2f} now"
     )
+
+
+def _facts(extended: Tokenizer, record: TrainingRecord) -> dict[str, Any]:
+    """The vocabulary for ``--json``."""
+    return {
+        "vocab_size": extended.n_vocab,
+        "new_tokens": len(record.counts),
+        "identity": extended.identity,
+        "text_bytes": record.text_bytes,
+        "tokens": record.tokens,
+        "bytes_per_token_before": record.text_bytes / record.start_tokens,
+        "bytes_per_token": record.text_bytes / record.tokens,
+        "skipped": describe_skipped(record.skipped),
+    }

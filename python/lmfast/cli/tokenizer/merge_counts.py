@@ -10,13 +10,15 @@ import typer
 from lmfast.bpe import PretokenCounts
 from lmfast.cli.options import JsonOption
 from lmfast.cli.streams import say
-from lmfast.cli.tokenizer.options import MinCountOption, describe_counts, say_dropped
+from lmfast.cli.tokenizer.facts import describe_counts, say_dropped
+from lmfast.cli.tokenizer.options import MinCountOption, TemporaryOption
 
 
 def merge_counts(
     files: Annotated[list[Path], typer.Argument(help="Count files, of text cut in the same way.")],
     out: Annotated[Path, typer.Option("--out", help="The count file to write.")],
     min_count: MinCountOption = 1,
+    temporary_folder: TemporaryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Add up count files: any number, of any size, in little memory.
@@ -26,7 +28,7 @@ def merge_counts(
     Each file is checked whole. Sums may be added up again; the order does not matter.
     """
     begin = time.perf_counter()
-    counts = PretokenCounts.load(files, min_count=min_count)
+    counts = PretokenCounts.load(files, min_count=min_count, temporary_folder=temporary_folder)
     counts.save(out)
     seconds = time.perf_counter() - begin
     if as_json:

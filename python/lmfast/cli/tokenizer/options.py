@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from lmfast.bpe import PretokenCounts
-from lmfast.cli.streams import say
+from lmfast.bpe import TieBreak
 from lmfast.errors import ConfigError
-from lmfast.sources import OnError, Skipped
+from lmfast.sources import OnError
 from lmfast.tokenizer import Tokenizer
+from lmfast.trace import check_trace_path
 
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", help="Worker threads; default: one per core.", min=1)
@@ -20,25 +20,31 @@ PretokenizerOption = Annotated[
         "--pretokenizer", help="gpt2, cl100k, o200k, llama3, none, or a regular expression."
     ),
 ]
-TrainPretokenizerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--pretokenizer",
-        help="gpt2 (default), cl100k, o200k, llama3, none, or a regular expression.",
-        show_default=False,
-    ),
-]
 SpecialOption = Annotated[
     list[str] | None,
     typer.Option("--special", metavar="TEXT", help="A special token; may be repeated."),
 ]
-TraceOption = Annotated[
-    Path | None,
-    typer.Option("--trace", help="Also write every merge, to a .jsonl, .arrow or .parquet."),
+TieBreakOption = Annotated[
+    TieBreak, typer.Option("--tie-break", help="Which of equally frequent pairs merges first.")
+]
+MinFrequencyOption = Annotated[
+    int, typer.Option("--min-frequency", help="Rarer pairs do not merge.", min=1)
+]
+MaxTokenBytesOption = Annotated[
+    int | None, typer.Option("--max-token-bytes", help="The longest token to make, inclusive.")
+]
+AllowFewerOption = Annotated[
+    bool, typer.Option("--allow-fewer", help="Take fewer tokens if the corpus gives no more.")
 ]
 CorpusArgument = Annotated[
     list[Path],
     typer.Argument(help="Files, folders or patterns: text, .jsonl, .parquet; also .gz, .zst."),
+]
+TextCorpusArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Text files and JSON lines (field 'text'), folders, patterns; also .gz, .zst."
+    ),
 ]
 MinCountOption = Annotated[
     int,
@@ -57,7 +63,9 @@ MemoryOption = Annotated[
 ]
 TemporaryOption = Annotated[
     Path | None,
-    typer.Option("--temporary-folder", help="Where they go; default: the system's folder."),
+    typer.Option(
+        "--temporary-folder", help="Where temporary files go; default: the system's folder."
+    ),
 ]
 TextFieldOption = Annotated[
     str,
@@ -86,40 +94,26 @@ FileSpecialOption = Annotated[
 ]
 
 
+def _trace_path(path: Path | None) -> Path | None:
+    """Refuse now, not after hours of training, what no trace can be written to."""
+    if path is not None:
+        check_trace_path(path)
+    return path
+
+
+TraceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace",
+        help="Also write every merge, to a .jsonl, .arrow or .parquet.",
+        callback=_trace_path,
+    ),
+]
+
+
 def budget_bytes(mib: int | None) -> int | None:
     """The bytes of --memory-budget."""
     return None if mib is None else mib << 20
-
-
-def describe_counts(counts: PretokenCounts) -> dict[str, object]:
-    """What --json tells of counts."""
-    return {
-        "pretokens": len(counts),
-        "occurrences": counts.occurrences,
-        "text_bytes": counts.text_bytes,
-        **describe_dropped(counts),
-    }
-
-
-def describe_dropped(counts: PretokenCounts) -> dict[str, int]:
-    """What --json tells of pretokens that were left out."""
-    dropped = counts.dropped
-    return {
-        "dropped_pretokens": dropped.pretokens,
-        "dropped_occurrences": dropped.occurrences,
-        "dropped_bytes": dropped.bytes,
-    }
-
-
-def say_dropped(counts: PretokenCounts) -> None:
-    """Say what was lost, if anything was."""
-    dropped = counts.dropped
-    if dropped.pretokens:
-        say(
-            f"dropped {dropped.pretokens:,} pretokens that occur {dropped.occurrences:,} times in "
-            f"all and make up {dropped.bytes:,} bytes; the count of any pair is too low by "
-            f"{dropped.bytes - dropped.occurrences:,} at most"
-        )
 
 
 def load_tokenizer(
@@ -142,15 +136,3 @@ def load_tokenizer(
             raise ConfigError(msg)
         ids[name] = int(token_id)
     return Tokenizer.load(path, pretokenizer, ids)
-
-
-def skipped_result(skipped: Skipped) -> dict[str, int | str | dict[str, int] | None]:
-    """What was left out of a corpus, for ``--json``; a line on stderr says the same."""
-    if skipped.documents:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in skipped.by_reason.items())
-        say(f"left out {skipped.documents:,} documents ({reasons}); the first: {skipped.first}")
-    return {
-        "documents": skipped.documents,
-        "by_reason": skipped.by_reason,
-        "first": skipped.first,
-    }

@@ -12,24 +12,24 @@ from lmfast.cli.options import JsonOption
 from lmfast.cli.tokenizer.options import (
     FilePretokenizerOption,
     FileSpecialOption,
+    TextCorpusArgument,
     ThreadsOption,
     TokenizerArgument,
     load_tokenizer,
 )
 from lmfast.progress import bytes_bar
-from lmfast.report import Report, TokenizerUse, TokenUse, compression_report
-from lmfast.sources import bytes_on_disk
+from lmfast.report import LengthUse, Report, TokenizerUse, TokenUse, compression_report
 from lmfast.token_text import escaped
 from lmfast.tokenizer import Tokenizer
 
 _MOST_SOURCES = 20
+# In bytes, first and last.
+_LENGTHS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (7, 8), (9, 12), (13, 16), (17, None))
 
 
 def report(
     tokenizer: TokenizerArgument,
-    corpus: Annotated[
-        list[Path], typer.Argument(help="Text files (also .gz, .zst) or folders to encode.")
-    ],
+    corpus: TextCorpusArgument,
     against: Annotated[
         list[str] | None,
         typer.Option(
@@ -53,7 +53,7 @@ def report(
     """
     loaded = load_tokenizer(tokenizer, pretokenizer, special)
     others = dict(_other(option) for option in against or ())
-    with bytes_bar("encoding", bytes_on_disk(corpus)) as on_bytes:
+    with bytes_bar("encoding", None) as on_bytes:
         made = compression_report(
             loaded,
             corpus,
@@ -111,7 +111,7 @@ def _figures(made: Report) -> Table:
     row("tokens", *(f"{use.tokens:,}" for use in uses))
     row("bytes per token", *(f"{use.bytes_per_token:.3f}" for use in uses))
     row("characters per token", *(f"{use.characters_per_token:.3f}" for use in uses))
-    row("tokens per word", *(_or_unknown(use.tokens_per_word) for use in uses))
+    row("tokens per word", *(_or_dash(use.tokens_per_word) for use in uses))
     row("single-byte tokens", *(f"{use.single_byte_share:.2%}" for use in uses))
     row("parts of characters", *(f"{use.part_share:.2%}" for use in uses))
     row("ids never used", *(f"{use.unused:,} ({use.unused_share:.1%})" for use in uses))
@@ -125,8 +125,8 @@ def _ids(use: TokenizerUse, share: str) -> str:
     return f"{ids:,} ({ids / use.n_vocab:.1%})"
 
 
-def _or_unknown(figure: float | None) -> str:
-    return "unknown" if figure is None else f"{figure:.3f}"
+def _or_dash(figure: float | None) -> str:
+    return "-" if figure is None else f"{figure:.3f}"
 
 
 def _kinds(made: Report) -> Table:
@@ -136,7 +136,7 @@ def _kinds(made: Report) -> Table:
     for name in names:
         found = [kinds.get(name) for kinds in by_name]
         cells = (
-            "" if kind is None else f"{kind.token_share:.1%} at {kind.bytes_per_token:.2f}"
+            "-" if kind is None else f"{kind.token_share:.1%} at {kind.bytes_per_token:.2f}"
             for kind in found
         )
         table.add_row(name, *cells)
@@ -145,15 +145,18 @@ def _kinds(made: Report) -> Table:
 
 def _lengths(made: Report) -> Table:
     table = _table(made, "bytes", "part of the text by length of token")
-    ranges = [(1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (7, 8), (9, 12), (13, 16), (17, 1 << 40)]
-    for least, most in ranges:
+    for least, most in _LENGTHS:
         shares = (
-            sum(row.text_share for row in use.by_length if least <= row.token_bytes <= most)
+            sum(row.text_share for row in use.by_length if _is_in(row, least, most))
             for use in made.tokenizers
         )
-        name = str(least) if least == most else f"{least} to {most}"
-        table.add_row("17 and more" if least == 17 else name, *(f"{x:.1%}" for x in shares))
+        name = f"{least} and more" if most is None else f"{least} to {most}"
+        table.add_row(str(least) if least == most else name, *(f"{x:.1%}" for x in shares))
     return table
+
+
+def _is_in(row: LengthUse, least: int, most: int | None) -> bool:
+    return least <= row.token_bytes and (most is None or row.token_bytes <= most)
 
 
 def _sources(made: Report) -> Table:
@@ -161,7 +164,7 @@ def _sources(made: Report) -> Table:
     rows = list(zip(*(use.by_source for use in made.tokenizers), strict=True))
     rows.sort(key=lambda row: -row[0].bytes)
     for row in rows[:_MOST_SOURCES]:
-        table.add_row(row[0].source, *(_or_unknown(use.bytes_per_token) for use in row))
+        table.add_row(row[0].source, *(_or_dash(use.bytes_per_token) for use in row))
     if len(rows) > _MOST_SOURCES:
         table.add_row(f"... and {len(rows) - _MOST_SOURCES:,} smaller ones")
     return table

@@ -9,9 +9,16 @@ from rich.console import Console
 from rich.table import Table
 
 from lmfast.accounting.pictures import save_picture, sweep_picture
-from lmfast.bpe import TieBreak, train_bpe
+from lmfast.bpe import train_bpe
 from lmfast.cli.options import JsonOption
-from lmfast.cli.tokenizer.options import PretokenizerOption, SpecialOption, ThreadsOption
+from lmfast.cli.tokenizer.facts import say_skipped
+from lmfast.cli.tokenizer.options import (
+    CorpusArgument,
+    PretokenizerOption,
+    SpecialOption,
+    ThreadsOption,
+    TieBreakOption,
+)
 from lmfast.errors import ConfigError
 from lmfast.progress import bytes_bar, count_bar
 from lmfast.sources import bytes_on_disk
@@ -20,16 +27,16 @@ from lmfast.tokenizer import END_OF_TEXT
 
 
 def sweep(
-    corpus: Annotated[
-        list[Path], typer.Argument(help="Text files (also .gz, .zst) or folders to train on.")
-    ],
+    corpus: CorpusArgument,
     vocab_sizes: Annotated[
         str, typer.Option("--vocab-sizes", metavar="N,N,...", help="Special tokens included.")
     ] = "1000,2000,4000,8000,16000,32000,64000",
     evaluate: Annotated[
         list[str] | None,
         typer.Option(
-            "--eval", metavar="NAME=PATH", help="Another corpus to encode; may be repeated."
+            "--eval",
+            metavar="NAME=PATH",
+            help="Another corpus to encode, of text or JSON lines (field 'text'); may be repeated.",
         ),
     ] = None,
     out: Annotated[
@@ -37,13 +44,11 @@ def sweep(
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option("--plot", "--picture", help="Also draw it, to a .png, .svg or .pdf."),
+        typer.Option("--picture", help="Also draw it, to a .png, .svg or .pdf."),
     ] = None,
     pretokenizer: PretokenizerOption = "gpt2",
     special: SpecialOption = None,
-    tie_break: Annotated[
-        TieBreak, typer.Option("--tie-break", help="Which of equally frequent pairs merges first.")
-    ] = "lexicographic",
+    tie_break: TieBreakOption = "lexicographic",
     allow_fewer: Annotated[
         bool, typer.Option("--allow-fewer", help="Leave out sizes that the corpus cannot fill.")
     ] = False,
@@ -77,6 +82,8 @@ def sweep(
             on_bytes=on_bytes,
             on_merges=on_merges,
         )
+    if tokenizer.training is not None:
+        say_skipped(tokenizer.training.skipped)
     reached = [size for size in sizes if size <= tokenizer.n_vocab]
     with bytes_bar("evaluating", None) as on_bytes:
         table = sweep_sizes(

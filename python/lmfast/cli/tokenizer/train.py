@@ -1,38 +1,49 @@
 """``lmfast tokenizer train``."""
 
 import json
-import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from lmfast.bpe import PretokenCounts, TieBreak, count_pretokens, train_from_counts
+from lmfast.bpe import PretokenCounts, count_pretokens, train_from_counts
 from lmfast.cli.options import JsonOption
+from lmfast.cli.streams import say
+from lmfast.cli.tokenizer.facts import (
+    describe_dropped,
+    describe_skipped,
+    say_dropped,
+    say_skipped,
+)
 from lmfast.cli.tokenizer.options import (
+    AllowFewerOption,
+    MaxTokenBytesOption,
     MemoryOption,
     MinCountOption,
+    MinFrequencyOption,
     OnErrorOption,
+    PretokenizerOption,
     SpecialOption,
     TemporaryOption,
     TextFieldOption,
     ThreadsOption,
+    TieBreakOption,
     TraceOption,
-    TrainPretokenizerOption,
     budget_bytes,
-    describe_dropped,
-    say_dropped,
-    skipped_result,
 )
 from lmfast.errors import ConfigError
 from lmfast.progress import bytes_bar, count_bar
 from lmfast.sources import bytes_on_disk
-from lmfast.tokenizer import END_OF_TEXT
-from lmfast.trace import check_trace_path
+from lmfast.tokenizer import END_OF_TEXT, Tokenizer
+from lmfast.trace import TrainingRecord
+
+# What was decided when the text was counted.
+_OF_COUNTING = ("pretokenizer", "special", "text_field", "on_error")
 
 
 def train(
+    context: typer.Context,
     corpus: Annotated[
         list[Path],
         typer.Argument(
@@ -49,21 +60,13 @@ def train(
     out: Annotated[Path, typer.Option("--out", help="The tokenizer.json to write.")] = Path(
         "tokenizer.json"
     ),
-    pretokenizer: TrainPretokenizerOption = None,
+    pretokenizer: PretokenizerOption = "gpt2",
     special: SpecialOption = None,
     min_count: MinCountOption = 1,
-    tie_break: Annotated[
-        TieBreak, typer.Option("--tie-break", help="Which of equally frequent pairs merges first.")
-    ] = "lexicographic",
-    min_frequency: Annotated[
-        int, typer.Option("--min-frequency", help="Rarer pairs do not merge.", min=1)
-    ] = 1,
-    max_token_bytes: Annotated[
-        int | None, typer.Option("--max-token-bytes", help="The longest token, inclusive.")
-    ] = None,
-    allow_fewer: Annotated[
-        bool, typer.Option("--allow-fewer", help="Take fewer tokens if the corpus gives no more.")
-    ] = False,
+    tie_break: TieBreakOption = "lexicographic",
+    min_frequency: MinFrequencyOption = 1,
+    max_token_bytes: MaxTokenBytesOption = None,
+    allow_fewer: AllowFewerOption = False,
     trace: TraceOption = None,
     memory_budget: MemoryOption = None,
     temporary_folder: TemporaryOption = None,
@@ -92,17 +95,15 @@ def train(
     With --json the rows tell the compression of every smaller vocabulary, since its merges are the
     first ones of this: keep them in a file for 'lmfast account vocab'.
     """
-    if trace is not None:
-        check_trace_path(trace)  # now, not after hours of training
     begin = time.perf_counter()
     if from_counts:
-        _refuse_with_counts(pretokenizer, special)
-        counts = PretokenCounts.load(corpus, min_count=min_count)
+        _refuse_with_counts(context)
+        counts = PretokenCounts.load(corpus, min_count=min_count, temporary_folder=temporary_folder)
     else:
         with bytes_bar("counting", bytes_on_disk(corpus)) as on_bytes:
             counts = count_pretokens(
                 corpus,
-                pretokenizer=pretokenizer or "gpt2",
+                pretokenizer=pretokenizer,
                 special_tokens=[END_OF_TEXT] if special is None else special,
                 min_count=min_count,
                 memory_budget=budget_bytes(memory_budget),
@@ -132,42 +133,43 @@ def train(
     assert record is not None
     if trace is not None:
         record.write_trace(trace)
-    ratio = record.text_bytes / record.tokens
-    rest = tokenizer.n_vocab - len(record.applied)
-    skipped = skipped_result(record.skipped)
+    say_skipped(record.skipped)
     if as_json:
-        result = {
-            "out": str(out),
-            "vocab_size": tokenizer.n_vocab,
-            "identity": tokenizer.identity,
-            "text_bytes": record.text_bytes,
-            "tokens": record.tokens,
-            "bytes_per_token": ratio,
-            "seconds": seconds,
-            **describe_dropped(counts),
-            "skipped": skipped,
-            "rows": [
-                {"vocab_size": size, "bytes_per_token": record.bytes_per_token(size - rest)}
-                for size in _sizes(tokenizer.n_vocab)
-            ],
-        }
-        print(json.dumps(result, indent=1))
+        facts = {"dropped": describe_dropped(counts), **_facts(tokenizer, record)}
+        print(json.dumps({"out": str(out), "seconds": seconds, **facts}, indent=1))
         return
-    print(
+    say(
         f"{out}: {tokenizer.n_vocab:,} tokens from {record.text_bytes:,} bytes in {seconds:.1f} s; "
-        f"{ratio:.2f} bytes per token on the corpus",
-        file=sys.stderr,
+        f"{record.text_bytes / record.tokens:.2f} bytes per token on the corpus"
     )
     say_dropped(counts)
 
 
-def _refuse_with_counts(pretokenizer: str | None, special: list[str] | None) -> None:
+def _refuse_with_counts(context: typer.Context) -> None:
     """Refuse what was decided when the text was counted."""
-    given = {"--pretokenizer": pretokenizer, "--special": special}
-    for name, value in given.items():
-        if value is not None:
-            msg = f"{name} cannot go with --from-counts: the text is cut and counted already"
+    for name in _OF_COUNTING:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name != "DEFAULT":
+            msg = f"--{name.replace('_', '-')} cannot go with --from-counts: the text is read, cut"
+            msg += " and counted already"
             raise ConfigError(msg)
+
+
+def _facts(tokenizer: Tokenizer, record: TrainingRecord) -> dict[str, Any]:
+    """The vocabulary for ``--json``, and the compression of smaller ones and of this."""
+    rest = tokenizer.n_vocab - len(record.applied)
+    return {
+        "vocab_size": tokenizer.n_vocab,
+        "identity": tokenizer.identity,
+        "text_bytes": record.text_bytes,
+        "tokens": record.tokens,
+        "bytes_per_token": record.text_bytes / record.tokens,
+        "skipped": describe_skipped(record.skipped),
+        "rows": [
+            {"vocab_size": size, "bytes_per_token": record.bytes_per_token(size - rest)}
+            for size in _sizes(tokenizer.n_vocab)
+        ],
+    }
 
 
 def _sizes(n_vocab: int) -> list[int]:

@@ -1,8 +1,9 @@
-"""A merge trace as Arrow; pyarrow is imported where one is written."""
+"""Tables as Arrow and Parquet files; pyarrow is an extra, and imported where it is needed."""
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,36 +11,34 @@ from typing import TYPE_CHECKING
 from lmfast.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from lmfast.trace import TracedMerge
+    from _typeshed import DataclassInstance
 
 
-def need_pyarrow(suffix: str) -> None:
-    """Fail where pyarrow is not there.
+def require_pyarrow(task: str) -> None:
+    """Return if pyarrow is there for ``task``, such as ``read a.parquet``.
 
     Raises:
         MissingDependencyError: It is not installed.
     """
     try:
-        import pyarrow  # noqa: F401
+        importlib.import_module("pyarrow")
     except ImportError as error:
-        msg = f"a trace in {suffix} needs pyarrow: pip install 'lmfast[arrow]'"
+        msg = f"cannot {task}: it needs pyarrow: pip install 'lmfast[arrow]'"
         raise MissingDependencyError(msg) from error
 
 
-def arrow_file(suffix: str, rows: Sequence[TracedMerge]) -> bytes:
+def arrow_file(
+    suffix: str, row_type: type[DataclassInstance], rows: Sequence[DataclassInstance]
+) -> bytes:
     """The content of an Arrow IPC file (``.arrow``) or of a Parquet file (``.parquet``).
 
-    Raises:
-        MissingDependencyError: pyarrow is not installed.
+    ``row_type`` is a dataclass of ``int``, ``bytes`` and ``float``: a column for each field.
     """
-    need_pyarrow(suffix)
     import pyarrow as pa
     from pyarrow import parquet
 
-    from lmfast.trace import TracedMerge
-
     kinds = {"int": pa.int64(), "bytes": pa.binary(), "float": pa.float64()}
-    fields = dataclasses.fields(TracedMerge)
+    fields = dataclasses.fields(row_type)
     schema = pa.schema([(f.name, kinds[getattr(f.type, "__name__", str(f.type))]) for f in fields])
     columns = {f.name: [getattr(row, f.name) for row in rows] for f in fields}
     table = pa.table(columns, schema=schema)
