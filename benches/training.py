@@ -9,6 +9,7 @@ out, and said so.
 """
 
 import argparse
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -18,8 +19,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from training_engines import ENGINES
+
 WORKER = Path(__file__).with_name("training_engines.py")
-ENGINES = ("lmfast", "gigabpe", "gigatoken", "ffbpe", "rustbpe", "bpeasy", "tokenizers")
 
 
 def _run(engine: str, path: str, vocab_size: int) -> dict[str, float | str | None]:
@@ -58,18 +60,18 @@ def compare(
         for _ in range(rounds):
             for engine, found in runs.items():
                 found.append(_run(engine, path, vocab_size))
+        data = Path(path).read_bytes()
         row = {
-            engine: {
-                "seconds": statistics.median(run["seconds"] for run in found),
-                "peak_bytes": statistics.median(run["peak_bytes"] for run in found),
-                "merges_sha256": found[0]["merges"],
-            }
-            for engine, found in runs.items()
+            "corpus": Path(path).name,
+            "bytes": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+            "engines": {engine: _summary(engine, found) for engine, found in runs.items()},
         }
-        rows.append({"corpus": Path(path).name, "bytes": Path(path).stat().st_size, **row})
+        rows.append(row)
         _print(rows[-1], list(versions))
     return {
-        "what": "BPE training, GPT-2 pattern, ties as Hugging Face's trainer breaks them",
+        "what": "BPE training, GPT-2 pattern, ties as in Hugging Face's trainer where an engine can",
+        "commit": _commit(),
         "vocab_size": vocab_size,
         "rounds": rounds,
         "cpu": _cpu(),
@@ -79,12 +81,30 @@ def compare(
     }
 
 
+def _summary(engine: str, runs: list[dict]) -> dict[str, object]:
+    merges = {run["merges"] for run in runs}
+    if len(merges) > 1:
+        msg = f"{engine} gave other merges from one run to the next"
+        raise RuntimeError(msg)
+    return {
+        "seconds": statistics.median(run["seconds"] for run in runs),
+        "peak_bytes": statistics.median(run["peak_bytes"] for run in runs),
+        "merges_sha256": merges.pop(),
+    }
+
+
+def _commit() -> str | None:
+    command = ["git", "-C", str(WORKER.parent), "describe", "--always", "--dirty"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or None
+
+
 def _print(row: dict, engines: list[str]) -> None:
-    ours = row["lmfast"]
+    ours = row["engines"]["lmfast"]
     print(f"{row['corpus']}, {row['bytes'] / 1e6:.0f} MB")
     verdicts = {None: "", ours["merges_sha256"]: "same merges"}
     for engine in engines:
-        found = row[engine]
+        found = row["engines"][engine]
         seconds, peak = found["seconds"], found["peak_bytes"]
         print(
             f"  {engine:<11} {seconds:7.2f} s  x {seconds / ours['seconds']:5.2f}"
@@ -96,10 +116,10 @@ def _print(row: dict, engines: list[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("corpora", nargs="*", help="text files")
+    parser.add_argument("corpora", nargs="+", help="text files")
     parser.add_argument("--vocab-size", type=int, default=32_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     parser.add_argument("--json", type=Path, help="where to write the record")
     arguments = parser.parse_args()
     engines = ["lmfast", *(engine for engine in arguments.engines if engine != "lmfast")]
