@@ -70,7 +70,7 @@ def compare(
         rows.append(row)
         _print(rows[-1], list(versions))
     return {
-        "what": "BPE training, GPT-2 pattern, ties as in Hugging Face's trainer where an engine can",
+        "what": "BPE training, GPT-2 pattern, ties as Hugging Face's where an engine can",
         "commit": _commit(),
         "vocab_size": vocab_size,
         "rounds": rounds,
