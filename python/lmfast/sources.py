@@ -1,6 +1,6 @@
 """Where the text of a corpus comes from: files, folders, patterns, iterators."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -96,7 +96,8 @@ def text_files(sources: StrPath | Sequence[StrPath]) -> list[Path]:
 
 
 def _documents(corpus: object) -> Iterator[object]:
-    if not isinstance(corpus, Iterable):
+    # A set or a mapping of paths would be trained on as if the paths were the text.
+    if not isinstance(corpus, Iterable) or isinstance(corpus, Set | Mapping):
         msg = f"sources must be paths or an iterator of documents, not {type(corpus).__name__}"
         raise InputTypeError(msg)
     return iter(corpus)
@@ -106,6 +107,14 @@ def skipped_in(sources: Sources) -> Skipped:
     """What was left out of sources that were read."""
     by_reason, first = sources.skipped
     return Skipped(by_reason=dict(by_reason), first=first)
+
+
+def files_of(paths: Iterable[StrPath]) -> list[Path]:
+    """The regular files that ``paths`` stand for; none where reading will complain of a path."""
+    try:
+        return [file for file in map(Path, expand_sources(list(paths))) if file.is_file()]
+    except (FileError, OSError, ValueError):
+        return []
 
 
 def bytes_on_disk(paths: Iterable[StrPath]) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ Ids: TypeAlias = "Iterable[int] | NDArray[np.integer]"
 Progress: TypeAlias = Callable[[int], object]
 
 END_OF_TEXT = "<|endoftext|>"
+PRETOKENIZERS = ("gpt2", "cl100k", "o200k", "llama3")
+"""The names of those that lmfast knows."""
 TOKENIZER_FILE = "tokenizer.json"
 """The name of a tokenizer in a folder of shards or of a run."""
 
@@ -362,8 +365,18 @@ def _path(path: StrPath) -> Path:
 
 
 def pretokenizer_argument(name: str | None) -> str | None:
-    """The name or pattern as the core takes it: None for ``"none"``."""
-    return None if name == "none" else name
+    """The name or pattern as the core takes it: None for ``"none"``.
+
+    Raises:
+        VocabularyError: It looks like a name, and is none that is known.
+    """
+    if name == "none":
+        return None
+    if isinstance(name, str) and name not in PRETOKENIZERS and re.fullmatch(r"[\w-]*", name):
+        known = ", ".join(PRETOKENIZERS)
+        msg = f"there is no pretokenizer {name!r}: use {known}, none, or a regular expression"
+        raise VocabularyError(msg)
+    return name
 
 
 def _named(pretokenizer: str | None, path: Path) -> str | None:

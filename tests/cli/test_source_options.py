@@ -64,3 +64,29 @@ def test_a_bad_line_is_one_line(lmfast, corpus, options, message):
     assert (code, stdout) == (2, "")
     assert message in stderr
     assert stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["train", "count"])
+def test_out_is_looked_at_first(lmfast, tmp_path, command):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("hello hello hello")
+    for out, message in [
+        (corpus, "it is one of the files that are read"),
+        (tmp_path, "it is a folder"),
+        (tmp_path / "no" / "out", "there is no folder"),
+    ]:
+        code, _, stderr = lmfast("tokenizer", command, str(corpus), "--out", str(out))
+        assert code == 2
+        assert message in stderr
+    assert corpus.read_text() == "hello hello hello"
+
+
+@pytest.mark.parametrize("name", ["gpt-2", "GPT2", "cl100k_base", ""])
+def test_a_name_that_is_none_is_no_pattern(lmfast, tmp_path, name):
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "out"
+    corpus.write_text("hello hello hello")
+    arguments = ("count", str(corpus), "--out", str(out), "--pretokenizer", name)
+    code, _, stderr = lmfast("tokenizer", *arguments)
+    assert code == 2
+    assert "there is no pretokenizer" in stderr
+    assert not out.exists()

@@ -188,7 +188,15 @@ impl PretokenCounts {
         let (core, counts) = watched(py, on_progress.as_ref(), |watch| {
             let options =
                 self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
-            let trained = train(&self.counts, &options, None, budget.as_ref(), threads.0, watch)?;
+            let trained = train(
+                &self.counts,
+                &options,
+                special_tokens,
+                None,
+                budget.as_ref(),
+                threads.0,
+                watch,
+            )?;
             let vocabulary = Vocabulary::from_training(&pairs_of(&trained))?;
             let ids = vocabulary.len() as u32..;
             let special = special_tokens.iter().map(|(text, _)| text.to_owned()).zip(ids).collect();
@@ -220,8 +228,15 @@ impl PretokenCounts {
         let (core, counts, tokens) = watched(py, on_progress.as_ref(), |watch| {
             let options =
                 self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
-            let trained =
-                train(&self.counts, &options, Some(start), budget.as_ref(), threads.0, watch)?;
+            let trained = train(
+                &self.counts,
+                &options,
+                start.special_tokens(),
+                Some(start),
+                budget.as_ref(),
+                threads.0,
+                watch,
+            )?;
             let extended = start.extended(&pairs_of(&trained))?;
             Ok((extended, counts_of(&trained), tokens_of(&self.counts, start)?))
         })?;

@@ -27,6 +27,7 @@ from lmfast.cli.tokenizer.options import (
     TextFieldOption,
     ThreadsOption,
     budget_bytes,
+    check_out,
 )
 from lmfast.progress import bytes_bar
 from lmfast.sources import bytes_on_disk
@@ -53,6 +54,7 @@ def count(
     Parts may be counted on many machines; 'merge-counts' adds them up, and 'train --from-counts'
     gives the vocabulary that the whole corpus would have given.
     """
+    check_out(out, corpus)
     begin = time.perf_counter()
     with bytes_bar("counting", bytes_on_disk(corpus)) as on_bytes:
         counts = count_pretokens(

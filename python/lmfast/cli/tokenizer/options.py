@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from lmfast.bpe import TieBreak
-from lmfast.errors import ConfigError
-from lmfast.sources import OnError
+from lmfast.errors import ConfigError, FileError
+from lmfast.sources import OnError, files_of
 from lmfast.tokenizer import Tokenizer
 from lmfast.trace import check_trace_path
 
@@ -136,3 +136,21 @@ def load_tokenizer(
             raise ConfigError(msg)
         ids[name] = int(token_id)
     return Tokenizer.load(path, pretokenizer, ids)
+
+
+def check_out(out: Path, sources: list[Path]) -> None:
+    """Refuse, before hours of work, a file that cannot be written or that is read.
+
+    Raises:
+        FileError: Its folder is not there, or it is a folder.
+        ConfigError: It is one of the sources.
+    """
+    if not out.parent.is_dir():
+        msg = f"cannot write {out}: there is no folder {out.parent}"
+        raise FileError(msg)
+    if out.is_dir():
+        msg = f"cannot write {out}: it is a folder"
+        raise FileError(msg)
+    if out.is_file() and any(out.samefile(source) for source in files_of(sources)):
+        msg = f"cannot write {out}: it is one of the files that are read"
+        raise ConfigError(msg)

@@ -30,6 +30,7 @@ use std::num::NonZero;
 use crate::{
     encode::Tokenizer,
     error::{Error, Result},
+    special::SpecialTokens,
     threads,
     vocabulary::{MAX_TOKENS, TokenId},
     watch::Watch,
@@ -73,14 +74,19 @@ pub struct TrainedMerge {
 /// A higher number searches less often, keeps more pairs, and lets the text grow looser.
 const THRESHOLD_STEP: u64 = 8;
 
+/// The same for the first search: few pairs are as frequent as that, but the text is at its longest.
+const FIRST_STEP: u64 = 64;
+
 /// The merges that the counts of a corpus give, in the order of their ranks; the same for any
 /// number of threads.
 ///
 /// With `start` the merges continue those of a tokenizer: the new tokens have the ids that follow
-/// all of its own, and none has the bytes of another. `watch` counts merges.
+/// all of its own, and none has the bytes of another. None is spelled like one of `reserved`, which
+/// tokenizer files could not hold beside it. `watch` counts merges.
 pub fn train(
     counts: &PretokenCounts,
     options: &TrainOptions,
+    reserved: &SpecialTokens,
     start: Option<&Tokenizer>,
     budget: Option<&MemoryBudget>,
     threads: Option<NonZero<usize>>,
@@ -90,7 +96,7 @@ pub fn train(
     if counts.is_empty() {
         return Err(Error::corpus("the corpus is empty: there is no text to train on"));
     }
-    let ranking = Ranking::new(options.tie_break, options.max_token_bytes, start);
+    let ranking = Ranking::new(options.tie_break, options.max_token_bytes, reserved, start);
     let min_frequency = options.min_frequency.max(1);
     let room = Room::new(budget);
     let mut training = Training::new(ranking, wanted, min_frequency, &room, watch);
@@ -156,7 +162,7 @@ impl<'a> Training<'a> {
         watch: &'a Watch,
     ) -> Self {
         let (merger, merges) = (Merger::default(), Vec::with_capacity(wanted));
-        let (threshold, is_done, step) = (None, false, THRESHOLD_STEP);
+        let (threshold, is_done, step) = (None, false, FIRST_STEP);
         Self {
             ranking,
             merger,
@@ -176,35 +182,51 @@ impl<'a> Training<'a> {
         loop {
             text.compact();
             let cells = Cells::of(text);
-            let above = self
-                .threshold
-                .unwrap_or_else(|| cells.highest().unwrap_or(text.mass()).saturating_add(1));
+            let highest = cells.highest().unwrap_or(text.mass()).saturating_add(1);
+            let above = self.threshold.map_or(highest, |above| above.min(highest));
             self.is_done = above <= self.min_frequency || self.merges.len() == self.wanted;
             if self.is_done || self.ranking.len() == S::TOKENS {
                 return Ok(());
             }
-            let pairs = self.pairs_below(above, text, &cells);
+            let pairs = self.pairs_below(above, text, &cells)?;
             self.threshold = Some(self.merge_above(pairs, text)?);
         }
     }
 
     /// The pairs that occur less often than `above`, down to a threshold that leaves room for them.
-    fn pairs_below<S: Symbol>(&mut self, above: u64, text: &Text<S>, cells: &Cells) -> Pairs {
+    fn pairs_below<S: Symbol>(
+        &mut self,
+        mut above: u64,
+        text: &Text<S>,
+        cells: &Cells,
+    ) -> Result<Pairs> {
+        // The highest threshold at which there are too many places.
+        let mut too_low = None;
         loop {
-            // The most frequent pair must be found, however many places it has.
-            let highest = above - 1;
-            let threshold = (above / self.step).clamp(self.min_frequency, highest);
-            let most_places = if threshold == highest { usize::MAX } else { self.room.places };
-            let found =
-                search::frequent_pairs(text, cells, threshold, most_places, self.room.dealt);
-            if let Some(found) = found {
-                let pairs = Pairs::new(found, threshold, &self.ranking);
-                if pairs.places() < self.room.places / 2 {
-                    self.step = (2 * self.step).min(THRESHOLD_STEP);
+            self.watch.advance(0)?;
+            let threshold = match too_low {
+                None => (above / self.step).clamp(self.min_frequency, above - 1),
+                Some(too_low) => too_low + (above - too_low) / 2,
+            };
+            // Where the next threshold has no pair, those of this one must be taken, however many.
+            let is_only_choice = too_low == Some(threshold);
+            let most_places = if is_only_choice { usize::MAX } else { self.room.places };
+            match search::frequent_pairs(text, cells, threshold, most_places, self.room.dealt) {
+                None => {
+                    too_low = Some(threshold);
+                    self.step = (self.step / 2).max(2);
                 }
-                return pairs;
+                Some(found) if found.is_empty() && threshold > self.min_frequency => {
+                    above = threshold;
+                }
+                Some(found) => {
+                    let pairs = Pairs::new(found, threshold, &self.ranking);
+                    if pairs.places() < self.room.places / 2 {
+                        self.step = (2 * self.step).min(THRESHOLD_STEP);
+                    }
+                    return Ok(pairs);
+                }
             }
-            self.step = (self.step / 2).max(1);
         }
     }
 

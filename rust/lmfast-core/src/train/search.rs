@@ -26,8 +26,8 @@ const CELL_BITS: u32 = if cfg!(test) { 6 } else { 16 };
 /// So many pairs are counted together without dealing them out.
 const FEW_CELLS: usize = if cfg!(test) { 8 } else { 1 << 10 };
 
-/// Shares that are dealt out at a time, each of about so many places.
-pub(super) const SHARES: usize = if cfg!(test) { 4 } else { 1 << 9 };
+/// At most so many shares are dealt out at a time, each of about so many places.
+pub(super) const SHARES: usize = if cfg!(test) { 4 } else { 1 << 8 };
 pub(super) const PLACES_PER_SHARE: usize = if cfg!(test) { 8 } else { 1 << 15 };
 
 /// The counts of pairs, added up in cells that pairs share, as far as a cell can count.
@@ -93,11 +93,14 @@ pub(super) fn frequent_pairs(
     let full = cells.reach(threshold);
     let ranges = text.ranges();
     let most_places = most_places / ranges.len();
-    let mut pairs = if full.len() <= FEW_CELLS {
-        count_at_once(text, ranges, &full, most_places)?
+    // Where nearly all cells are full, looking them up would only take time.
+    let sieve = (full.len() < cells.0.len() / 2).then_some(&full);
+    let at_once = (full.len() <= FEW_CELLS)
+        .then(|| count_at_once(text, ranges.clone(), &full, most_places))
+        .flatten();
+    let mut pairs = if let Some(pairs) = at_once {
+        pairs
     } else {
-        // Where nearly all cells are full, looking them up would only take time.
-        let sieve = (full.len() < cells.0.len() / 2).then_some(&full);
         let rounds = text.len().div_ceil(dealt.max(1)).next_power_of_two();
         count_by_shares(text, ranges, sieve, rounds, Wanted { threshold, most_places })?
     };
@@ -105,7 +108,8 @@ pub(super) fn frequent_pairs(
     Some(pairs)
 }
 
-/// The pairs of the cells that are full, each worker by itself.
+/// The pairs of the cells that are full, each worker by itself; `None` if their places, those of
+/// pairs that only share a cell included, are too many.
 fn count_at_once(
     text: &Text<impl Symbol>,
     ranges: Vec<Range<usize>>,
@@ -159,8 +163,8 @@ struct Dealer<S> {
 }
 
 impl<S: Symbol> Dealer<S> {
-    fn new(range: Range<usize>) -> Self {
-        Self { range, shares: vec![Vec::new(); SHARES] }
+    fn new(range: Range<usize>, shares: usize) -> Self {
+        Self { range, shares: vec![Vec::new(); shares] }
     }
 
     fn deal(&mut self, text: &Text<S>, full: Option<&Full>, round: usize, bits: u32) {
@@ -171,7 +175,8 @@ impl<S: Symbol> Dealer<S> {
                 share / SHARES == round && full.is_none_or(|full| full.holds(left, right));
             if is_wanted {
                 let (left, right) = (S::of(left), S::of(right));
-                self.shares[share % SHARES].push(Dealt { left, right, place });
+                let share = share % self.shares.len();
+                self.shares[share].push(Dealt { left, right, place });
             }
         });
     }
@@ -191,17 +196,19 @@ fn count_by_shares<S: Symbol>(
     rounds: usize,
     wanted: Wanted,
 ) -> Option<Vec<Pair>> {
-    let bits = rounds.ilog2() + SHARES.ilog2();
-    let mut dealers: Vec<Dealer<S>> = ranges.into_iter().map(Dealer::new).collect();
+    let shares = (text.len() / PLACES_PER_SHARE).next_power_of_two().clamp(2, SHARES);
+    let bits = rounds.ilog2() + shares.ilog2();
+    let mut dealers: Vec<Dealer<S>> =
+        ranges.into_iter().map(|range| Dealer::new(range, shares)).collect();
     let mut counters: Vec<ShareCounter> = Vec::new();
     counters.resize_with(dealers.len(), ShareCounter::default);
-    let shares_per_counter = SHARES.div_ceil(counters.len());
+    let shares_per_counter = shares.div_ceil(counters.len());
     let mut pairs = Vec::new();
     for round in 0..rounds {
         dealers.par_iter_mut().for_each(|dealer| dealer.deal(text, full, round, bits));
         let count = |(index, counter): (usize, &mut ShareCounter)| {
             let first = index * shares_per_counter;
-            (first..SHARES).take(shares_per_counter).try_for_each(|share| {
+            (first..shares).take(shares_per_counter).try_for_each(|share| {
                 let parts = dealers.iter().map(|dealer| &dealer.shares[share]);
                 counter.count(text, parts, wanted)
             })

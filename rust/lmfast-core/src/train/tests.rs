@@ -94,8 +94,12 @@ fn options(merges: usize, tie_break: TieBreak, max_token_bytes: Option<usize>) -
     }
 }
 
+fn none() -> SpecialTokens {
+    SpecialTokens::new(Vec::new()).unwrap()
+}
+
 fn trained(counts: &PretokenCounts, options: &TrainOptions) -> Result<Vec<TrainedMerge>> {
-    train(counts, options, None, None, None, &Watch::default())
+    train(counts, options, &none(), None, None, None, &Watch::default())
 }
 
 fn count(corpus: &[(Vec<u8>, u64)]) -> PretokenCounts {
@@ -125,7 +129,7 @@ proptest! {
         for rule in TieBreak::ALL {
             let options = options(60, rule, max_bytes);
             let (threads, watch) = (NonZero::new(threads), Watch::default());
-            let found = train(&count(&corpus), &options, None, None, threads, &watch);
+            let found = train(&count(&corpus), &options, &none(), None, None, threads, &watch);
             let longest = max_bytes.unwrap_or(usize::MAX);
             prop_assert_eq!(found.unwrap(), oracle(Start::bytes(), &corpus, rule, 60, longest));
         }
@@ -147,7 +151,7 @@ proptest! {
 
         let options = TrainOptions { vocab_size: start.n_vocab() + 40, ..options(0, rule, None) };
         let watch = Watch::default();
-        let found = train(&count(&corpus), &options, Some(&start), None, None, &watch).unwrap();
+        let found = train(&count(&corpus), &options, start.special_tokens(), Some(&start), None, None, &watch).unwrap();
         let tokens = (0..start.n_vocab() as TokenId)
             .map(|id| start.vocabulary().token_bytes(id).unwrap_or(b"<|e|>").to_vec())
             .collect();
@@ -163,7 +167,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(50))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn little_memory_gives_the_same(
@@ -172,8 +176,8 @@ proptest! {
         bytes in 0u64..400,
     ) {
         let budget = MemoryBudget { bytes, folder: std::env::temp_dir() };
-        let (counts, options) = (count(&corpus), options(60, rule, None));
-        let found = train(&counts, &options, None, Some(&budget), None, &Watch::default());
+        let (counts, options) = (count(&corpus), options(20, rule, None));
+        let found = train(&counts, &options, &none(), None, Some(&budget), None, &Watch::default());
         prop_assert_eq!(found.unwrap(), trained(&counts, &options).unwrap());
     }
 }
@@ -184,6 +188,27 @@ fn overlapping_pairs_merge_from_the_left() {
     let rule = TieBreak::Lexicographic;
     let found = trained(&count(&corpus), &options(9, rule, None)).unwrap();
     assert_eq!(found, oracle(Start::bytes(), &corpus, rule, 9, usize::MAX));
+}
+
+#[test]
+fn no_token_is_spelled_like_a_special_one() {
+    // Tokenizer files write " a" as "Ġa".
+    let special = SpecialTokens::new(vec![("Ġa".to_owned(), 300)]).unwrap();
+    let counts = count(&[(b" a".to_vec(), 9), (b" b".to_vec(), 1)]);
+    let (options, watch) = (options(9, TieBreak::Lexicographic, None), Watch::default());
+    let found = train(&counts, &options, &special, None, None, None, &watch).unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].left, found[0].right), (b' '.into(), b'b'.into()));
+}
+
+#[test]
+fn little_memory_is_no_reason_to_count_down_one_by_one() {
+    let corpus: Vec<_> = (0..12u8).map(|n| (vec![n, n / 2, n / 3], 1 << 40)).collect();
+    let budget = MemoryBudget { bytes: 0, folder: std::env::temp_dir() };
+    let (counts, options) = (count(&corpus), options(20, TieBreak::Lexicographic, None));
+    let watch = Watch::default();
+    let found = train(&counts, &options, &none(), None, Some(&budget), None, &watch).unwrap();
+    assert_eq!(found, trained(&counts, &options).unwrap());
 }
 
 #[test]

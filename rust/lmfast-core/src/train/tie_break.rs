@@ -6,6 +6,7 @@ use crate::{
     encode::Tokenizer,
     error::{Error, ErrorKind, Result},
     format::byte_level::{hugging_face_order, to_bytes},
+    special::SpecialTokens,
     vocabulary::TokenId,
 };
 
@@ -59,14 +60,19 @@ pub(super) struct Ranking {
     tokens: Vec<Arc<[u8]>>,
     /// By id: its place in the order of the rule.
     places: Vec<TokenId>,
-    /// What no new token may be, where tokens begin from more than the bytes.
-    taken: Option<HashSet<Arc<[u8]>>>,
+    /// What no new token may be.
+    taken: HashSet<Arc<[u8]>>,
+    /// Whether new tokens must be told from each other: those that come of bytes alone never clash.
+    may_clash: bool,
+    /// The most bytes of what is taken.
+    longest_taken: usize,
 }
 
 impl Ranking {
     pub(super) fn new(
         rule: TieBreak,
         max_token_bytes: Option<usize>,
+        reserved: &SpecialTokens,
         start: Option<&Tokenizer>,
     ) -> Self {
         let tokens: Vec<Arc<[u8]>> = match start {
@@ -84,12 +90,18 @@ impl Ranking {
             let order = hugging_face_order();
             places.iter_mut().zip(order).for_each(|(place, &o)| *place = TokenId::from(o));
         }
-        let taken = start.map(|start| {
-            let special = start.special_tokens().iter().filter_map(|(text, _)| to_bytes(text));
-            tokens.iter().cloned().chain(special.map(Arc::from)).collect()
-        });
-        let max_token_bytes = max_token_bytes.unwrap_or(usize::MAX);
-        Self { rule, max_token_bytes, tokens, places, taken }
+        let special = reserved.iter().filter_map(|(text, _)| to_bytes(text)).map(Arc::from);
+        let old = start.is_some().then(|| tokens.iter().cloned());
+        let taken: HashSet<Arc<[u8]>> = special.chain(old.into_iter().flatten()).collect();
+        Self {
+            rule,
+            max_token_bytes: max_token_bytes.unwrap_or(usize::MAX),
+            longest_taken: taken.iter().map(|bytes| bytes.len()).max().unwrap_or(0),
+            tokens,
+            places,
+            taken,
+            may_clash: start.is_some(),
+        }
     }
 
     /// How many tokens there are.
@@ -100,16 +112,18 @@ impl Ranking {
     /// Whether the token that `left` and `right` become is one that may be.
     pub(super) fn may_join(&self, left: TokenId, right: TokenId) -> bool {
         let [left, right] = [left, right].map(|id| &*self.tokens[id as usize]);
-        left.len() + right.len() <= self.max_token_bytes
-            && self.taken.as_ref().is_none_or(|taken| !taken.contains(&*[left, right].concat()))
+        let len = left.len() + right.len();
+        let is_free = len > self.longest_taken || !self.taken.contains(&*[left, right].concat());
+        len <= self.max_token_bytes && is_free
     }
 
     /// Add the token that `left` and `right` become.
     pub(super) fn join(&mut self, left: TokenId, right: TokenId) -> TokenId {
         let joined = [&*self.tokens[left as usize], &*self.tokens[right as usize]].concat();
         let joined: Arc<[u8]> = joined.into();
-        if let Some(taken) = &mut self.taken {
-            taken.insert(Arc::clone(&joined));
+        if self.may_clash {
+            self.longest_taken = self.longest_taken.max(joined.len());
+            self.taken.insert(Arc::clone(&joined));
         }
         let id = self.tokens.len() as TokenId;
         self.tokens.push(joined);
