@@ -113,13 +113,14 @@ def _printable() -> dict[int, str]:
     }
 
 
-def _digest(merges: Merges) -> str | None:
+def _digest(merges: Merges, most: int) -> str | None:
+    """Of the first merges: an engine that holds only bytes that occur has room for more."""
     if merges is None:
         return None
     printable = _printable()
     spelled = (
         [part if isinstance(part, str) else "".join(map(printable.__getitem__, part)) for part in p]
-        for p in merges
+        for p in merges[:most]
     )
     import hashlib
 
@@ -136,7 +137,15 @@ def main(engine: str, path: str, vocab_size: str) -> None:
     seconds = time.perf_counter() - begin
     unit = 1 if sys.platform == "darwin" else 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    print(json.dumps({"seconds": seconds, "peak_bytes": peak, "merges": _digest(merges())}))
+    print(
+        json.dumps(
+            {
+                "seconds": seconds,
+                "peak_bytes": peak,
+                "merges": _digest(merges(), int(vocab_size) - 257),
+            }
+        )
+    )
 
 
 if __name__ == "__main__":
