@@ -74,9 +74,6 @@ pub struct TrainedMerge {
 /// A higher number searches less often, keeps more pairs, and lets the text grow looser.
 const THRESHOLD_STEP: u64 = 8;
 
-/// The same for the first search: few pairs are as frequent as that, but the text is at its longest.
-const FIRST_STEP: u64 = 64;
-
 /// The merges that the counts of a corpus give, in the order of their ranks; the same for any
 /// number of threads.
 ///
@@ -162,7 +159,7 @@ impl<'a> Training<'a> {
         watch: &'a Watch,
     ) -> Self {
         let (merger, merges) = (Merger::default(), Vec::with_capacity(wanted));
-        let (threshold, is_done, step) = (None, false, FIRST_STEP);
+        let (threshold, is_done, step) = (None, false, THRESHOLD_STEP);
         Self {
             ranking,
             merger,
