@@ -101,7 +101,7 @@ pub(super) fn frequent_pairs(
     let mut pairs = if let Some(pairs) = at_once {
         pairs
     } else {
-        let rounds = text.len().div_ceil(dealt.max(1)).next_power_of_two();
+        let rounds = text.len().div_ceil(dealt).next_power_of_two();
         count_by_shares(text, ranges, sieve, rounds, Wanted { threshold, most_places })?
     };
     pairs.retain(|pair| pair.count >= threshold);
@@ -171,8 +171,8 @@ impl<S: Symbol> Dealer<S> {
         self.shares.iter_mut().for_each(Vec::clear);
         text.for_each_pair(self.range.clone(), |place, left, right, _| {
             let share = cell(left, right, bits);
-            let is_wanted =
-                share / SHARES == round && full.is_none_or(|full| full.holds(left, right));
+            let is_wanted = share / self.shares.len() == round
+                && full.is_none_or(|full| full.holds(left, right));
             if is_wanted {
                 let (left, right) = (S::of(left), S::of(right));
                 let share = share % self.shares.len();
