@@ -4,8 +4,7 @@ use bytemuck::Pod;
 
 use crate::vocabulary::{MAX_TOKENS, TokenId};
 
-/// The id of a token in as few bytes as it takes: half the bytes are half the time spent waiting
-/// for memory.
+/// The id of a token in as few bytes as it takes, since the text is most of the memory of merging.
 pub(super) trait Symbol: Pod + Eq + Send + Sync {
     /// Stands between two pretokens.
     const BOUNDARY: Self;

@@ -1,7 +1,7 @@
 //! A large table of fixed length, in huge pages where the system has them.
 //!
-//! Training reads its tables in no order that a processor could foresee. With pages of 4 KiB most
-//! of the time would go into finding the pages.
+//! Training reads its text in no order that a processor could foresee, so that nearly every load is
+//! of another page: the larger pages are, the fewer must be found.
 
 use std::{
     io::Write as _,

@@ -305,7 +305,7 @@ fn compact_part<S: Symbol>(
         if stretch.start >= base + part.len() {
             break;
         }
-        let start_of_run = compacted.len;
+        let start_of_stretch = compacted.len;
         while at < end - base {
             let start_of_pretoken = compacted.len;
             while part[at] != S::BOUNDARY {
@@ -322,15 +322,15 @@ fn compact_part<S: Symbol>(
                 compacted.len += 1;
             }
         }
-        if compacted.len > start_of_run {
-            compacted.stretches.push(Stretch { start: base + start_of_run, count: stretch.count });
+        if compacted.len > start_of_stretch {
+            compacted.stretches.push(Stretch { start: base + start_of_stretch, count: stretch.count });
         }
     }
     compacted
 }
 
-/// The counts of places that are asked for in rising order: the stretch of the last place is remembered,
-/// since the next one is most often in the same.
+/// The counts of places that are asked for in rising order: the stretch of the last place is
+/// remembered, since the next one is most often in the same.
 #[derive(Clone)]
 pub(super) struct Weights<'a> {
     stretches: &'a [Stretch],
