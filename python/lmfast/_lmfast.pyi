@@ -137,8 +137,8 @@ class PretokenCounts:
 
 def for_each_text(
     files: Sequence[_Path],
-    pretokenizer: str | None,
-    special_tokens: Iterable[str],
+    first: Tokenizer,
+    others: Sequence[Tokenizer],
     on_texts: Callable[[list[tuple[str, bool]]], object],
 ) -> None: ...
 def character_class(class_: str) -> list[tuple[int, int]]: ...

@@ -89,21 +89,9 @@ def usage_of_all(
         text_bytes += sum(len(text.encode()) for text in texts)
         visit(stretches, text_bytes)
 
-    separators = list(tokenizers[0].special_tokens)
-    for_each_text(files, _pattern_to_cut_by(tokenizers), separators, count)
+    first, *others = (one._core for one in tokenizers)
+    for_each_text(files, first, others, count)
     return [Usage(text_bytes=text_bytes, counts=found) for found in counts]
-
-
-def _pattern_to_cut_by(tokenizers: Sequence[Tokenizer]) -> str | None:
-    """A pretokenizer whose safe cuts are safe for all of ``tokenizers``.
-
-    The named schemes share their safe cuts. A regular expression has none, and no pretokenizer
-    neither: documents then stay whole.
-    """
-    for one in tokenizers:
-        if one.pretokenizer == one.pattern:
-            return one.pattern
-    return tokenizers[0].pattern
 
 
 def merges_applied(tokenizer: Tokenizer, usage: Usage) -> NDArray[np.int64]:

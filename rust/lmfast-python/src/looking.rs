@@ -4,32 +4,29 @@ use lmfast_core::{
     Watch,
     characters::ranges_of_class,
     source::{Sources, Stretches, texts_of},
-    special::SpecialTokens,
 };
 use pyo3::prelude::*;
 
 use crate::{
-    arguments::{FilePaths, PretokenizerName, SpecialNames, Str},
+    arguments::{FilePaths, Str},
     door::detached,
-    tokenizer::pretokenizer,
+    tokenizer::Tokenizer,
 };
 
 /// Call `on_texts` with the next stretches of the files' text, each with whether it ends a
-/// document, until there are no more.
+/// document, until there are no more. The special tokens of `first` end documents, and a stretch
+/// ends where `first` and `others` may cut.
 #[pyfunction]
 pub(crate) fn for_each_text(
     py: Python<'_>,
     files: FilePaths,
-    pretokenizer: PretokenizerName,
-    special_tokens: SpecialNames,
+    first: &Bound<'_, Tokenizer>,
+    others: Vec<Bound<'_, Tokenizer>>,
     on_texts: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    let (special_tokens, pretokenizer) = detached(py, || {
-        let numbered = special_tokens.0.into_iter().zip(0..).collect();
-        Ok((SpecialTokens::new(numbered)?, self::pretokenizer(pretokenizer.name())?))
-    })?;
+    let others: Vec<_> = others.iter().map(|other| &*other.get().core).collect();
     let (sources, watch) = (Sources::of_files(files.0), Watch::default());
-    let mut texts = texts_of(&sources, &special_tokens, &pretokenizer, &watch);
+    let mut texts = texts_of(&sources, &first.get().core, &others, &watch);
     let mut next = || -> PyResult<Option<Stretches>> { detached(py, || texts.next().transpose()) };
     while let Some(stretches) = next()? {
         py.check_signals()?;

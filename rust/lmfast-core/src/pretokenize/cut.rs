@@ -18,33 +18,67 @@ use super::{
     unicode::{Classes, HEAD, LETTER, NEWLINE, NUMBER, SPACE, TAIL},
 };
 
-/// The last safe cut of `text`, or `None` if it has none or its pretokenizer allows none.
-///
-/// `text` must begin where a pretoken does.
-pub(crate) fn last_safe_cut(pretokenizer: &Pretokenizer, text: &str) -> Option<usize> {
-    let Pretokenizer::Scheme(scheme) = *pretokenizer else {
-        return None;
-    };
-    let classes = Classes::get();
-    let mut next: Option<(char, u8)> = None;
-    for (at, c) in text.char_indices().rev() {
-        let class = classes.of(c);
-        if next.is_some_and(|(next, ahead)| ends_pretoken(scheme, class, next, ahead)) {
-            return Some(at + c.len_utf8());
-        }
-        next = Some((c, class));
-    }
-    if scheme == Scheme::Gpt2 { None } else { cut_in_numbers(classes, text) }
+/// Which of these cuts are safe.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SafeCuts {
+    /// Those that every scheme allows.
+    common: bool,
+    before_newlines: bool,
+    within_numbers: bool,
 }
 
-/// Whether a pretoken that holds a character of `class` ends before `next`, whatever follows.
-fn ends_pretoken(scheme: Scheme, class: u8, next: char, ahead: u8) -> bool {
-    if class & SPACE != 0 {
-        return false;
+impl SafeCuts {
+    /// Those that `pretokenizer` allows.
+    pub(crate) fn of(pretokenizer: &Pretokenizer) -> Self {
+        let scheme = match pretokenizer {
+            Pretokenizer::Scheme(scheme) => Some(*scheme),
+            Pretokenizer::Regex(_) | Pretokenizer::None => None,
+        };
+        let is_gpt2 = scheme == Some(Scheme::Gpt2);
+        Self {
+            common: scheme.is_some(),
+            before_newlines: is_gpt2,
+            within_numbers: scheme.is_some() && !is_gpt2,
+        }
     }
-    (class & LETTER != 0 && ahead & (LETTER | HEAD | TAIL) == 0 && next != '\'')
-        || (class & NUMBER != 0 && ahead & NUMBER == 0)
-        || (ahead & SPACE != 0 && (ahead & NEWLINE == 0 || scheme == Scheme::Gpt2))
+
+    /// Those that `other` allows, too.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            common: self.common && other.common,
+            before_newlines: self.before_newlines && other.before_newlines,
+            within_numbers: self.within_numbers && other.within_numbers,
+        }
+    }
+
+    /// The last safe cut of `text`, if there is any.
+    ///
+    /// `text` must begin where a pretoken does.
+    pub(crate) fn last(self, text: &str) -> Option<usize> {
+        if !self.common {
+            return None;
+        }
+        let classes = Classes::get();
+        let mut next: Option<(char, u8)> = None;
+        for (at, c) in text.char_indices().rev() {
+            let class = classes.of(c);
+            if next.is_some_and(|(next, ahead)| self.ends_pretoken(class, next, ahead)) {
+                return Some(at + c.len_utf8());
+            }
+            next = Some((c, class));
+        }
+        if self.within_numbers { cut_in_numbers(classes, text) } else { None }
+    }
+
+    /// Whether a pretoken that holds a character of `class` ends before `next`, whatever follows.
+    fn ends_pretoken(self, class: u8, next: char, ahead: u8) -> bool {
+        if class & SPACE != 0 {
+            return false;
+        }
+        (class & LETTER != 0 && ahead & (LETTER | HEAD | TAIL) == 0 && next != '\'')
+            || (class & NUMBER != 0 && ahead & NUMBER == 0)
+            || (ahead & SPACE != 0 && (ahead & NEWLINE == 0 || self.before_newlines))
+    }
 }
 
 /// The last cut after a multiple of three numbers of the run that ends `text`.

@@ -12,7 +12,7 @@ mod unicode;
 
 use std::fmt;
 
-pub(crate) use cut::last_safe_cut;
+pub(crate) use cut::SafeCuts;
 use regex::Pattern;
 pub(crate) use unicode::UNICODE_VERSION;
 

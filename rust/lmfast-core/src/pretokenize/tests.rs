@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Pretokenizer, Scheme, last_safe_cut, regex::Pattern};
+use super::{Pretokenizer, SafeCuts, Scheme, regex::Pattern};
 
 /// One character or more for each cell that the classes of the patterns tell apart, and for each
 /// character that a pattern names.
@@ -101,8 +101,8 @@ proptest! {
     #[test]
     fn a_safe_cut_changes_no_pretoken(text in long_text(), numbers in 0usize..9) {
         for text in [text.clone(), text + &"1".repeat(numbers)] {
-            for scheme in Scheme::ALL {
-                assert_cut_is_safe(scheme, &text, "");
+            for schemes in pairs_of_schemes() {
+                assert_cut_is_safe(schemes, &text, "");
             }
         }
     }
@@ -118,29 +118,43 @@ proptest! {
     }
 }
 
-/// The last safe cut of `known` changes no pretoken of `known` and what follows.
-fn assert_cut_is_safe(scheme: Scheme, known: &str, following: &str) {
-    let pretokenizer = Pretokenizer::Scheme(scheme);
+/// The last cut of `known` that is safe for both schemes changes no pretoken of `known` and what
+/// follows, in either.
+fn assert_cut_is_safe(schemes: [Scheme; 2], known: &str, following: &str) {
+    let [first, second] = schemes.map(|scheme| SafeCuts::of(&Pretokenizer::Scheme(scheme)));
     let text = [known, following].concat();
-    if let Some(cut) = last_safe_cut(&pretokenizer, known) {
+    let Some(cut) = first.and(second).last(known) else { return };
+    for pretokenizer in schemes.map(Pretokenizer::Scheme) {
         let mut parts = cuts_of(&pretokenizer, &text[..cut]);
         parts.extend(cuts_of(&pretokenizer, &text[cut..]));
-        assert_eq!(parts, cuts_of(&pretokenizer, &text), "{scheme:?} {text:?} at {cut}");
+        assert_eq!(parts, cuts_of(&pretokenizer, &text), "{pretokenizer} {text:?} at {cut}");
     }
+}
+
+fn pairs_of_schemes() -> impl Iterator<Item = [Scheme; 2]> {
+    Scheme::ALL.into_iter().flat_map(|a| Scheme::ALL.map(|b| [a, b]))
 }
 
 #[test]
 fn safe_cuts_of_all_short_texts() {
-    for scheme in Scheme::ALL {
+    for schemes in pairs_of_schemes() {
         for a in REPRESENTATIVES {
             for b in REPRESENTATIVES {
                 for c in REPRESENTATIVES {
                     for following in ["", "l", "A", "\u{301}", " ", "\n", "'", "1", "/"] {
-                        assert_cut_is_safe(scheme, &[a, b, c].concat(), following);
+                        assert_cut_is_safe(schemes, &[a, b, c].concat(), following);
                     }
                 }
             }
         }
+    }
+}
+
+#[test]
+fn what_a_pattern_may_not_be_cut_at_nothing_else_is_cut_at() {
+    let gpt2 = SafeCuts::of(&Pretokenizer::Scheme(Scheme::Gpt2));
+    for pretokenizer in [Pretokenizer::new("[a-z]+").unwrap(), Pretokenizer::None] {
+        assert_eq!(gpt2.and(SafeCuts::of(&pretokenizer)).last("a b c"), None);
     }
 }
 

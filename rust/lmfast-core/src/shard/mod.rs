@@ -15,6 +15,7 @@ use writer::{Claim, ShardWriter, take_back};
 use crate::{
     encode::Tokenizer,
     error::{Error, ErrorKind, Result},
+    pretokenize::SafeCuts,
     source::{Block, Sources, line_end},
     special::Matcher,
     threads,
@@ -80,7 +81,8 @@ pub fn write_shards(
         train: create(claim)?,
     };
     let limit = options.max_document_bytes;
-    let mut blocks = sources.blocks(&separators, tokenizer.pretokenizer(), limit, watch);
+    let cuts = SafeCuts::of(tokenizer.pretokenizer());
+    let mut blocks = sources.blocks(&separators, cuts, limit, watch);
     let threads = threads::count(options.threads);
     threads::run(threads, || {
         loop {

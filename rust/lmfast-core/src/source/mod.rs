@@ -28,7 +28,7 @@ pub use skip::{OnError, Reason, Skipped};
 pub(crate) use text::line_end;
 pub use texts::{Stretches, texts_of};
 
-use crate::{pretokenize::Pretokenizer, special::Matcher, watch::Watch};
+use crate::{pretokenize::SafeCuts, special::Matcher, watch::Watch};
 
 /// One source of documents.
 #[derive(Clone, Debug)]
@@ -113,17 +113,17 @@ impl Sources {
         self.skipped.skipped()
     }
 
-    /// All documents, in blocks. With `max_document_bytes` no block ends within a part that is to
+    /// All documents, in blocks that end at one of `cuts`. With `max_document_bytes` no block ends within a part that is to
     /// be a document of its own.
     pub(crate) fn blocks<'a>(
         &'a self,
         separators: &'a Matcher,
-        pretokenizer: &'a Pretokenizer,
+        cuts: SafeCuts,
         max_document_bytes: Option<NonZero<usize>>,
         watch: &'a Watch,
     ) -> Blocks<'a> {
         let sources = self;
-        Blocks::new(Reading { sources, separators, pretokenizer, max_document_bytes, watch })
+        Blocks::new(Reading { sources, separators, cuts, max_document_bytes, watch })
     }
 }
 
@@ -132,7 +132,7 @@ impl Sources {
 struct Reading<'a> {
     sources: &'a Sources,
     separators: &'a Matcher,
-    pretokenizer: &'a Pretokenizer,
+    cuts: SafeCuts,
     max_document_bytes: Option<NonZero<usize>>,
     watch: &'a Watch,
 }

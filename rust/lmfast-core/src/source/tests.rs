@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path, sync::LazyLock, time::Duration}
 use proptest::prelude::*;
 
 use super::*;
-use crate::{ErrorKind, error::Result};
+use crate::{ErrorKind, error::Result, pretokenize::Pretokenizer};
 
 const SPECIAL: [&str; 2] = ["<|e|>", "<|e|><|f|>"];
 
@@ -24,7 +24,7 @@ fn separators() -> Matcher {
 fn documents(sources: &Sources, pretokenizer: &Pretokenizer) -> Result<Vec<Vec<String>>> {
     let (separators, watch) = (separators(), Watch::default());
     let (mut documents, mut pretokens) = (Vec::new(), Vec::new());
-    for block in sources.blocks(&separators, pretokenizer, None, &watch) {
+    for block in sources.blocks(&separators, SafeCuts::of(pretokenizer), None, &watch) {
         block?.for_each(|text, ends| {
             pretokenizer.for_each(text, |pretoken| pretokens.push(pretoken.to_owned()))?;
             if ends {
@@ -44,7 +44,7 @@ fn counts(
     threads: usize,
 ) -> Result<BTreeMap<String, u64>> {
     let (separators, watch) = (separators(), Watch::default());
-    let blocks = sources.blocks(&separators, pretokenizer, None, &watch);
+    let blocks = sources.blocks(&separators, SafeCuts::of(pretokenizer), None, &watch);
     let step = |counts: &mut BTreeMap<String, u64>, block: &Block<'_>| {
         block.for_each(|text, _| {
             pretokenizer.for_each(text, |cut| *counts.entry(cut.to_owned()).or_default() += 1)
@@ -334,7 +334,8 @@ fn invalid_utf8_is_refused_with_its_place() {
     for bytes in [&b"abc\xffdef"[..], b"abc\xe3\x81"] {
         let sources = sources(vec![file(&folder, "text", bytes)], &ReadOptions::default(), 2);
         let (separators, watch) = (Matcher::default(), Watch::default());
-        let mut blocks = sources.blocks(&separators, &Pretokenizer::None, None, &watch);
+        let mut blocks =
+            sources.blocks(&separators, SafeCuts::of(&Pretokenizer::None), None, &watch);
         let error = blocks.find_map(Result::err).unwrap();
         assert!(error.to_string().contains("text is not UTF-8: invalid at byte 3"), "{error}");
         assert!(blocks.next().is_none());
@@ -347,7 +348,7 @@ fn longest_block(text: &str, pretokenizer: &Pretokenizer) -> usize {
     let sources = sources(vec![file(&folder, "text", text)], &ReadOptions::default(), 64);
     let (separators, watch) = (separators(), Watch::default());
     let mut longest = 0;
-    for block in sources.blocks(&separators, pretokenizer, None, &watch) {
+    for block in sources.blocks(&separators, SafeCuts::of(pretokenizer), None, &watch) {
         let mut bytes = 0;
         let add = |text: &str, _| {
             bytes += text.len();

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    pretokenize::last_safe_cut,
     special::Found,
 };
 
@@ -41,7 +40,7 @@ impl Text {
 
 /// The blocks of one text. The end of the text ends its last document.
 ///
-/// Where the pretokenizer has no safe cuts, a document is one block, whatever its length.
+/// Where there are no safe cuts, a document is one block, whatever its length.
 pub(super) struct TextBlocks<'a> {
     input: usize,
     path: PathBuf,
@@ -132,7 +131,7 @@ impl<'a> TextBlocks<'a> {
             let rest = text.get(after_last..text.floor_char_boundary(certain)).unwrap_or("");
             match self.reading.max_document_bytes {
                 Some(limit) => Some(end_of_whole(rest, limit.get())),
-                None => last_safe_cut(self.reading.pretokenizer, rest),
+                None => self.reading.cuts.last(rest),
             }
         });
         Ok((after_last + cut.unwrap_or(0), found))

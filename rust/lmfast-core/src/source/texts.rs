@@ -1,20 +1,22 @@
 //! The text of files as anyone may read it: stretch by stretch, in bounded memory.
 
 use super::Sources;
-use crate::{error::Result, pretokenize::Pretokenizer, special::SpecialTokens, watch::Watch};
+use crate::{encode::Tokenizer, error::Result, pretokenize::SafeCuts, watch::Watch};
 
 /// Stretches of text, in order, and whether a document ends after each.
 pub type Stretches = Vec<(String, bool)>;
 
-/// The texts of all sources, in parts of bounded size that `pretokenizer` may cut on its own; the
-/// text of special tokens ends a document and is left out.
+/// The texts of all sources, in parts of bounded size that `first` and `others` may each encode on
+/// their own; the text of the special tokens of `first` ends a document and is left out.
 pub fn texts_of<'a>(
     sources: &'a Sources,
-    special_tokens: &'a SpecialTokens,
-    pretokenizer: &'a Pretokenizer,
+    first: &'a Tokenizer,
+    others: &[&Tokenizer],
     watch: &'a Watch,
-) -> impl Iterator<Item = Result<Stretches>> + Send + 'a {
-    sources.blocks(special_tokens.matcher(), pretokenizer, None, watch).map(|block| {
+) -> impl Iterator<Item = Result<Stretches>> + Send + use<'a> {
+    let cuts_of = |tokenizer: &Tokenizer| SafeCuts::of(tokenizer.pretokenizer());
+    let cuts = others.iter().fold(cuts_of(first), |cuts, other| cuts.and(cuts_of(other)));
+    sources.blocks(first.special_tokens().matcher(), cuts, None, watch).map(|block| {
         let mut stretches = Vec::new();
         block?.for_each(|text, ends| {
             stretches.push((text.to_owned(), ends));

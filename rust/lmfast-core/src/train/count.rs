@@ -5,7 +5,7 @@ use std::num::NonZero;
 use super::counts::{Counting, Cutting, Front};
 use crate::{
     error::Result,
-    pretokenize::Pretokenizer,
+    pretokenize::{Pretokenizer, SafeCuts},
     source::{Block, Sources, fold},
     special::SpecialTokens,
     threads,
@@ -43,7 +43,8 @@ impl Counter {
         let threads = threads::count(threads);
         let limit = counting.limit(threads)?;
         let separators = self.special_tokens.matcher();
-        let blocks = sources.blocks(separators, &self.pretokenizer, None, watch);
+        let cuts = SafeCuts::of(&self.pretokenizer);
+        let blocks = sources.blocks(separators, cuts, None, watch);
         let step = |front: &mut Front<'_>, block: &Block<'_>| {
             block.for_each(|text, _| self.count_segment(text, front))?;
             counting.relieve(limit, watch)

@@ -323,7 +323,9 @@ fn compact_part<S: Symbol>(
             }
         }
         if compacted.len > start_of_stretch {
-            compacted.stretches.push(Stretch { start: base + start_of_stretch, count: stretch.count });
+            compacted
+                .stretches
+                .push(Stretch { start: base + start_of_stretch, count: stretch.count });
         }
     }
     compacted
