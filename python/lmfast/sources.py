@@ -111,10 +111,7 @@ def skipped_in(sources: Sources) -> Skipped:
 
 def files_of(paths: Iterable[StrPath]) -> list[Path]:
     """The regular files that ``paths`` stand for; none where reading will complain of a path."""
-    try:
-        return [file for file in map(Path, expand_sources(list(paths))) if file.is_file()]
-    except (FileError, OSError, ValueError):
-        return []
+    return [path for path in _expanded(paths) or () if path.is_file()]
 
 
 def bytes_on_disk(paths: Iterable[StrPath]) -> int | None:
@@ -122,10 +119,17 @@ def bytes_on_disk(paths: Iterable[StrPath]) -> int | None:
 
     None where it cannot be told: a pipe, or a path that reading will complain of.
     """
+    files = _expanded(paths)
     try:
-        files = [Path(file) for file in expand_sources(list(paths))]
-        if not all(file.is_file() for file in files):
+        if files is None or not all(file.is_file() for file in files):
             return None
         return sum(file.stat().st_size for file in files)
+    except OSError:
+        return None
+
+
+def _expanded(paths: Iterable[StrPath]) -> list[Path] | None:
+    try:
+        return [Path(path) for path in expand_sources(list(paths))]
     except (FileError, OSError, ValueError):
         return None
