@@ -15,6 +15,7 @@ __all__ = [
     "character_class",
     "expand_sources",
     "for_each_text",
+    "pretokenizer_names",
     "write_shards",
 ]
 
@@ -116,19 +117,7 @@ class PretokenCounts:
         min_frequency: int,
         max_token_bytes: int | None,
         allow_fewer: bool,
-        memory_budget: int | None,
-        temporary_folder: _Path | None,
-        threads: int | None,
-        on_progress: _Progress,
-    ) -> tuple[Tokenizer, tuple[list[int], list[int], list[int]]]: ...
-    def extend(
-        self,
-        tokenizer: Tokenizer,
-        vocab_size: int,
-        tie_break: str,
-        min_frequency: int,
-        max_token_bytes: int | None,
-        allow_fewer: bool,
+        start: Tokenizer | None,
         memory_budget: int | None,
         temporary_folder: _Path | None,
         threads: int | None,
@@ -142,6 +131,7 @@ def for_each_text(
     on_texts: Callable[[list[tuple[str, bool]]], object],
 ) -> None: ...
 def character_class(class_: str) -> list[tuple[int, int]]: ...
+def pretokenizer_names() -> list[str]: ...
 
 @final
 class Sources:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 from lmfast._lmfast import Tokenizer as _Core
+from lmfast._lmfast import pretokenizer_names
 from lmfast.errors import ConfigError, FileError, InputTypeError, TextError, VocabularyError
 from lmfast.sources import StrPath
 from lmfast.steps import TextSteps, steps_of
@@ -24,7 +25,7 @@ Ids: TypeAlias = "Iterable[int] | NDArray[np.integer]"
 Progress: TypeAlias = Callable[[int], object]
 
 END_OF_TEXT = "<|endoftext|>"
-PRETOKENIZERS = ("gpt2", "cl100k", "o200k", "llama3")
+PRETOKENIZERS = tuple(pretokenizer_names())
 """The names of those that lmfast knows."""
 TOKENIZER_FILE = "tokenizer.json"
 """The name of a tokenizer in a folder of shards or of a run."""
@@ -383,7 +384,7 @@ def _named(pretokenizer: str | None, path: Path) -> str | None:
     if pretokenizer is None:
         msg = (
             f"{path} does not say how text is cut, and a guess would give wrong ids: pass "
-            "pretokenizer= gpt2, cl100k, o200k, llama3, a regular expression, or none"
+            f"pretokenizer= {', '.join(PRETOKENIZERS)}, a regular expression, or none"
         )
         raise VocabularyError(msg)
     return pretokenizer_argument(pretokenizer)

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 mod _lmfast {
     #[pymodule_export]
     use super::{
-        looking::{character_class, for_each_text},
+        looking::{character_class, for_each_text, pretokenizer_names},
         shards::write_shards,
         sources::{Sources, expand_sources},
         tokenizer::Tokenizer,

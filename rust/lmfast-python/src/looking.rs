@@ -3,6 +3,7 @@
 use lmfast_core::{
     Watch,
     characters::ranges_of_class,
+    pretokenize::Scheme,
     source::{Sources, Stretches, texts_of},
 };
 use pyo3::prelude::*;
@@ -39,4 +40,10 @@ pub(crate) fn for_each_text(
 #[pyfunction]
 pub(crate) fn character_class(py: Python<'_>, class_: Str) -> PyResult<Vec<(u32, u32)>> {
     detached(py, || ranges_of_class(&class_.0))
+}
+
+/// The names of the pretokenizers that need no pattern.
+#[pyfunction]
+pub(crate) fn pretokenizer_names() -> Vec<&'static str> {
+    Scheme::ALL.into_iter().map(Scheme::name).collect()
 }

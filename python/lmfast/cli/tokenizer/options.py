@@ -8,7 +8,7 @@ import typer
 from lmfast.bpe import TieBreak
 from lmfast.errors import ConfigError, FileError
 from lmfast.sources import OnError, files_of
-from lmfast.tokenizer import Tokenizer
+from lmfast.tokenizer import PRETOKENIZERS, Tokenizer
 from lmfast.trace import check_trace_path
 
 ThreadsOption = Annotated[
@@ -17,7 +17,7 @@ ThreadsOption = Annotated[
 PretokenizerOption = Annotated[
     str,
     typer.Option(
-        "--pretokenizer", help="gpt2, cl100k, o200k, llama3, none, or a regular expression."
+        "--pretokenizer", help=f"{', '.join(PRETOKENIZERS)}, none, or a regular expression."
     ),
 ]
 SpecialOption = Annotated[
