@@ -312,17 +312,51 @@ def train_from_counts(
     """
     if not isinstance(counts, PretokenCounts):
         counts = PretokenCounts.load(counts, temporary_folder=temporary_folder)
-    core, merges = counts._core.train(
+    return merge_counted(
+        counts,
+        None,
+        vocab_size=vocab_size,
+        tie_break=tie_break,
+        min_frequency=min_frequency,
+        max_token_bytes=max_token_bytes,
+        allow_fewer=allow_fewer,
+        memory_budget=memory_budget,
+        temporary_folder=temporary_folder,
+        threads=threads,
+        on_merges=on_merges,
+    )
+
+
+def merge_counted(
+    counts: PretokenCounts,
+    start: Tokenizer | None,
+    *,
+    vocab_size: int,
+    tie_break: TieBreak,
+    min_frequency: int,
+    max_token_bytes: int | None,
+    allow_fewer: bool,
+    memory_budget: int | None,
+    temporary_folder: StrPath | None,
+    threads: int | None,
+    on_merges: Progress | None,
+) -> Tokenizer:
+    """The tokenizer that the merges of counted text make, or those that continue ``start``.
+
+    All else is as for ``train_from_counts``, whose body this is, and that of ``extend``.
+    """
+    core, merges, start_tokens = counts._core.train(
         vocab_size,
         tie_break,
         min_frequency,
         max_token_bytes,
         allow_fewer,
+        None if start is None else start._core,
         memory_budget,
         temporary_folder,
         threads,
         on_merges,
     )
     text_bytes = counts.text_bytes - counts.dropped.bytes
-    record = TrainingRecord.of(core, text_bytes, text_bytes, merges, counts.skipped)
+    record = TrainingRecord.of(core, text_bytes, start_tokens, merges, counts.skipped)
     return Tokenizer(core, record)

@@ -1,9 +1,8 @@
 """Continuing a vocabulary on more text."""
 
-from lmfast.bpe import TieBreak, count_pretokens
+from lmfast.bpe import TieBreak, count_pretokens, merge_counted
 from lmfast.sources import Corpus, OnError, StrPath
 from lmfast.tokenizer import Progress, Tokenizer
-from lmfast.trace import TrainingRecord
 
 
 def extend(
@@ -69,17 +68,16 @@ def extend(
         threads=threads,
         on_bytes=on_bytes,
     )
-    core, merges, start_tokens = counts._core.extend(
-        tokenizer._core,
-        vocab_size,
-        tie_break,
-        min_frequency,
-        max_token_bytes,
-        allow_fewer,
-        memory_budget,
-        temporary_folder,
-        threads,
-        on_merges,
+    return merge_counted(
+        counts,
+        tokenizer,
+        vocab_size=vocab_size,
+        tie_break=tie_break,
+        min_frequency=min_frequency,
+        max_token_bytes=max_token_bytes,
+        allow_fewer=allow_fewer,
+        memory_budget=memory_budget,
+        temporary_folder=temporary_folder,
+        threads=threads,
+        on_merges=on_merges,
     )
-    record = TrainingRecord.of(core, counts.text_bytes, start_tokens, merges, counts.skipped)
-    return Tokenizer(core, record)

@@ -29,6 +29,20 @@ def report(tmp: Path, text: str, tokenizer: lmfast.Tokenizer, **others: lmfast.T
     return compression_report(tokenizer, path, against=others)
 
 
+@pytest.mark.parametrize("text", ["!\n" * 200_000, "123456" * 70_000, "a1 b\n" * 70_000])
+@pytest.mark.parametrize(("first", "second"), [("gpt2", "cl100k"), ("o200k", "gpt2")])
+def test_tokenizers_that_cut_in_other_ways(
+    tmp_path: Path, first: str, second: str, text: str
+) -> None:
+    tokenizers = [
+        lmfast.train_bpe(iter([text]), vocab_size=270, pretokenizer=name, allow_fewer=True)
+        for name in (first, second)
+    ]
+    made = report(tmp_path, text, tokenizers[0], other=tokenizers[1])
+    for use, one in zip(made.tokenizers, tokenizers, strict=True):
+        assert use.tokens == len(one.encode_ordinary(text))
+
+
 SEPARATOR = "|".join(map(regex.escape, sorted(SPECIAL, key=len, reverse=True)))
 
 

@@ -28,31 +28,18 @@ pub(crate) struct PretokenCounts {
 }
 
 impl PretokenCounts {
-    fn options(
-        &self,
-        vocab_size: Size,
-        tie_break: &Str,
-        min_frequency: Size,
-        max_token_bytes: Count,
-        allow_fewer: bool,
-    ) -> Result<TrainOptions> {
-        Ok(TrainOptions {
-            vocab_size: usize::try_from(vocab_size.0).unwrap_or(usize::MAX),
-            special_tokens: self.counter.special_tokens.len(),
-            tie_break: TieBreak::from_name(&tie_break.0)?,
-            min_frequency: min_frequency.0,
-            max_token_bytes: max_token_bytes.0.map(NonZero::get),
-            allow_fewer,
-        })
+    /// The tokenizer of these merges, with the special tokens behind them.
+    fn tokenizer(&self, merges: &[(TokenId, TokenId)]) -> Result<Core> {
+        let vocabulary = Vocabulary::from_training(merges)?;
+        let ids = vocabulary.len() as TokenId..;
+        let names = self.counter.special_tokens.iter().map(|(text, _)| text.to_owned());
+        let special_tokens = SpecialTokens::new(names.zip(ids).collect())?;
+        Core::new(vocabulary, special_tokens, pretokenizer(self.counter.pretokenizer.pattern())?)
     }
 }
 
 /// By merge: how often its pair occurred, how often it applied, and how many pairs had its count.
 type MergeCounts = (Vec<u64>, Vec<u64>, Vec<u64>);
-
-fn pairs_of(merges: &[TrainedMerge]) -> Vec<(TokenId, TokenId)> {
-    merges.iter().map(|merge| (merge.left, merge.right)).collect()
-}
 
 fn counts_of(merges: &[TrainedMerge]) -> MergeCounts {
     let column = |number: fn(&TrainedMerge) -> u64| merges.iter().map(number).collect();
@@ -169,6 +156,9 @@ impl PretokenCounts {
         watched(py, None, |watch| self.counts.save(&path.0, &self.counter.cutting(), watch))
     }
 
+    /// The vocabulary, what each merge counted, and the tokens that the text had before the first.
+    ///
+    /// With `start`, the merges continue those of a tokenizer, keeping all of its ids.
     #[expect(clippy::too_many_arguments, reason = "one for each option of training")]
     fn train(
         &self,
@@ -178,67 +168,33 @@ impl PretokenCounts {
         min_frequency: Size,
         max_token_bytes: Count,
         allow_fewer: bool,
-        memory_budget: Count,
-        temporary_folder: Option<FilePath>,
-        threads: Count,
-        on_progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<(Tokenizer, MergeCounts)> {
-        let budget = budget(memory_budget, temporary_folder);
-        let special_tokens = &self.counter.special_tokens;
-        let (core, counts) = watched(py, on_progress.as_ref(), |watch| {
-            let options =
-                self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
-            let trained = train(
-                &self.counts,
-                &options,
-                special_tokens,
-                None,
-                budget.as_ref(),
-                threads.0,
-                watch,
-            )?;
-            let vocabulary = Vocabulary::from_training(&pairs_of(&trained))?;
-            let ids = vocabulary.len() as u32..;
-            let special = special_tokens.iter().map(|(text, _)| text.to_owned()).zip(ids).collect();
-            let pretokenizer = pretokenizer(self.counter.pretokenizer.pattern())?;
-            let core = Core::new(vocabulary, SpecialTokens::new(special)?, pretokenizer)?;
-            Ok((core, counts_of(&trained)))
-        })?;
-        Ok((Tokenizer::new(core), counts))
-    }
-
-    /// Continue the merges of `tokenizer`; the number is that of the tokens it makes of the text.
-    #[expect(clippy::too_many_arguments, reason = "one for each option of training")]
-    fn extend(
-        &self,
-        py: Python<'_>,
-        tokenizer: &Bound<'_, Tokenizer>,
-        vocab_size: Size,
-        tie_break: Str,
-        min_frequency: Size,
-        max_token_bytes: Count,
-        allow_fewer: bool,
+        start: Option<Bound<'_, Tokenizer>>,
         memory_budget: Count,
         temporary_folder: Option<FilePath>,
         threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<(Tokenizer, MergeCounts, u64)> {
         let budget = budget(memory_budget, temporary_folder);
-        let start = &tokenizer.get().core;
+        let start = start.as_ref().map(|start| &*start.get().core);
+        let special_tokens =
+            start.map_or(&self.counter.special_tokens, |start| start.special_tokens());
         let (core, counts, tokens) = watched(py, on_progress.as_ref(), |watch| {
-            let options =
-                self.options(vocab_size, &tie_break, min_frequency, max_token_bytes, allow_fewer)?;
-            let trained = train(
-                &self.counts,
-                &options,
-                start.special_tokens(),
-                Some(start),
-                budget.as_ref(),
-                threads.0,
-                watch,
-            )?;
-            let extended = start.extended(&pairs_of(&trained))?;
-            Ok((extended, counts_of(&trained), tokens_of(&self.counts, start)?))
+            let options = TrainOptions {
+                vocab_size: usize::try_from(vocab_size.0).unwrap_or(usize::MAX),
+                special_tokens: special_tokens.len(),
+                tie_break: TieBreak::from_name(&tie_break.0)?,
+                min_frequency: min_frequency.0,
+                max_token_bytes: max_token_bytes.0.map(NonZero::get),
+                allow_fewer,
+            };
+            let (counts, budget) = (&self.counts, budget.as_ref());
+            let trained = train(counts, &options, special_tokens, start, budget, threads.0, watch)?;
+            let merges: Vec<_> = trained.iter().map(|merge| (merge.left, merge.right)).collect();
+            let (core, tokens) = match start {
+                Some(start) => (start.extended(&merges)?, tokens_of(counts, start)?),
+                None => (self.tokenizer(&merges)?, counts.text_bytes() - counts.dropped().bytes),
+            };
+            Ok((core, counts_of(&trained), tokens))
         })?;
         Ok((Tokenizer::new(core), counts, tokens))
     }
