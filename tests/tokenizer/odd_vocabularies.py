@@ -1,6 +1,7 @@
 """Vocabularies that no training of lmfast gives, but that files hold."""
 
 import json
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,10 +35,13 @@ def from_file(
 
 
 @st.composite
-def odd_merges(draw: st.DrawFn) -> tuple[list[bytes], list[tuple[bytes, bytes]]]:
-    """Tokens over a small alphabet, and merges in any order, several for some tokens."""
+def odd_tokenizers(draw: st.DrawFn) -> lmfast.Tokenizer:
+    """Tokens over a small alphabet, and merges in any order, several for some tokens, or none."""
     texts = st.text("abc", min_size=2, max_size=5).map(str.encode)
     tokens = draw(st.lists(texts, max_size=12, unique=True))
+    if draw(st.booleans()):
+        ranks = {token: i for i, token in enumerate([*(bytes([b]) for b in range(256)), *tokens])}
+        return lmfast.Tokenizer.from_ranks(ranks, "gpt2", {"<|end|>": 400})
     known = {*tokens, b"a", b"b", b"c"}
     splits = [
         (token[:at], token[at:])
@@ -45,5 +49,6 @@ def odd_merges(draw: st.DrawFn) -> tuple[list[bytes], list[tuple[bytes, bytes]]]
         for at in range(1, len(token))
         if token[:at] in known and token[at:] in known
     ]
-    chosen = draw(st.lists(st.sampled_from(splits), unique=True)) if splits else []
-    return tokens, chosen
+    merges = draw(st.lists(st.sampled_from(splits), unique=True)) if splits else []
+    with tempfile.TemporaryDirectory() as folder:
+        return from_file(Path(folder), tokens, merges, ignore_merges=draw(st.booleans()))

@@ -3,9 +3,6 @@
 import gzip
 import json
 import os
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -349,27 +346,3 @@ def test_shards_do_not_depend_on_threads_or_on_where_blocks_end(tmp_path: Path) 
             TokenShards.open(out).document_starts[1:] - TokenShards.open(out).document_starts[:-1]
         )
         assert limit is None or longest <= limit + 1
-
-
-def test_ctrl_c_stops_a_slow_iterator() -> None:
-    program = """
-import lmfast, time
-def texts():
-    print("at work", flush=True)
-    while True:
-        time.sleep(0.01)
-        yield "some words"
-try:
-    lmfast.train_bpe(texts(), vocab_size=300)
-except KeyboardInterrupt:
-    print("stopped")
-"""
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"at work\n"
-            process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=20)
-        finally:
-            process.kill()
-    assert output == b"stopped\n"

@@ -7,7 +7,7 @@ import reference_trainer as reference
 import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from odd_vocabularies import from_file, odd_merges
+from odd_vocabularies import from_file, odd_tokenizers
 from test_train_rule import SPECIAL, TIE_BREAKS, documents
 from tokenizer_texts import END_OF_TEXT, MULTILINGUAL, library_files, ordinary_text, random_words
 from trained_tokenizers import KINDS, Trained
@@ -99,26 +99,10 @@ def check_record(small: lmfast.Tokenizer, large: lmfast.Tokenizer, texts: list[s
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    vocabulary=odd_merges(),
-    text=st.text("abc ", min_size=1, max_size=60),
-    ignore_merges=st.booleans(),
-    from_ranks=st.booleans(),
-)
+@given(small=odd_tokenizers(), text=st.text("abc ", min_size=1, max_size=60))
 def test_vocabularies_of_others(
-    tmp_path_factory: pytest.TempPathFactory,
-    vocabulary: tuple[list[bytes], list[tuple[bytes, bytes]]],
-    text: str,
-    ignore_merges: bool,
-    from_ranks: bool,
+    tmp_path_factory: pytest.TempPathFactory, small: lmfast.Tokenizer, text: str
 ) -> None:
-    tokens, merges = vocabulary
-    if from_ranks:
-        ranks = {token: i for i, token in enumerate([*(bytes([b]) for b in range(256)), *tokens])}
-        small = lmfast.Tokenizer.from_ranks(ranks, "gpt2", {"<|end|>": 400})
-    else:
-        folder = tmp_path_factory.mktemp("odd")
-        small = from_file(folder, tokens, merges, ignore_merges=ignore_merges)
     large = lmfast.extend(small, iter([text]), vocab_size=small.n_vocab + 8, allow_fewer=True)
     assert_kept(small, large)
     path = tmp_path_factory.mktemp("saved") / "tokenizer.json"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from odd_vocabularies import from_file, odd_merges
+from odd_vocabularies import from_file, odd_tokenizers
 from tokenizer_texts import any_text
 from trained_tokenizers import KINDS, Trained
 
@@ -52,26 +52,8 @@ def check_states(tokenizer: lmfast.Tokenizer, pretoken: PretokenSteps) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    vocabulary=odd_merges(),
-    text=st.text("abc ", max_size=40),
-    ignore_merges=st.booleans(),
-    from_ranks=st.booleans(),
-)
-def test_vocabularies_of_others(
-    tmp_path_factory: pytest.TempPathFactory,
-    vocabulary: tuple[list[bytes], list[tuple[bytes, bytes]]],
-    text: str,
-    ignore_merges: bool,
-    from_ranks: bool,
-) -> None:
-    tokens, merges = vocabulary
-    if from_ranks:
-        ranks = {token: i for i, token in enumerate([*(bytes([b]) for b in range(256)), *tokens])}
-        tokenizer = lmfast.Tokenizer.from_ranks(ranks, "gpt2")
-    else:
-        folder = tmp_path_factory.mktemp("odd")
-        tokenizer = from_file(folder, tokens, merges, ignore_merges=ignore_merges)
+@given(tokenizer=odd_tokenizers(), text=st.text("abc ", max_size=40))
+def test_vocabularies_of_others(tokenizer: lmfast.Tokenizer, text: str) -> None:
     steps = tokenizer.steps(text)
     assert steps.ids == tokenizer.encode_ordinary(text)
     for pretoken in steps:

@@ -104,6 +104,15 @@ LONG_WORK = {
                 yield "some words " * 1000
         lmfast.train_bpe(texts(), vocab_size=300)
     """,
+    "a slow iterator": """
+        import time
+        def texts():
+            while True:
+                report(1)
+                time.sleep(0.01)
+                yield "some words"
+        lmfast.train_bpe(texts(), vocab_size=300)
+    """,
     "a batch": """
         tokenizer = lmfast.train_bpe(iter(["some words"]), vocab_size=260)
         documents = ["some words that go on " * 1000] * 200_000
