@@ -1,8 +1,8 @@
 //! One table for many threads: shards by hash, and a small table in front for each thread.
 //!
-//! A thread counts into a front table that fits into its cache. When that is full, its pretokens
-//! move to the shards in the order of their hashes, so that each shard is locked once and worked on
-//! while it is in the cache. All threads share the shards: their number costs no memory, and there
+//! A thread counts into a front table of its own, of under a mebibyte. When that is full, its
+//! pretokens move to the shards in the order of their hashes, so that each shard is locked once and
+//! all that goes into it comes at once. All threads share the shards: their number costs no memory, and there
 //! is nothing to add up in the end.
 
 use std::sync::{
@@ -18,7 +18,7 @@ use super::{
 /// Leading bits of the hash that choose a shard.
 const SHARD_BITS: u32 = 8;
 
-/// Slots of a front table for short pretokens: they fit into the cache of a core.
+/// Slots of a front table for short pretokens, of 24 bytes.
 const FRONT_SLOTS: usize = 1 << 15;
 
 /// Pretokens in a front table for long ones.
