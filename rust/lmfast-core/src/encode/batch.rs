@@ -5,7 +5,9 @@ use std::num::NonZero;
 use rayon::prelude::*;
 
 use super::Tokenizer;
-use crate::{error::Result, special::SpecialPolicy, threads, vocabulary::TokenId, watch::Watch};
+use crate::{
+    error::Result, huge_pages, special::SpecialPolicy, threads, vocabulary::TokenId, watch::Watch,
+};
 
 /// Texts are handed to workers in groups of about this many bytes.
 const GROUP_BYTES: usize = 1 << 18;
@@ -30,32 +32,49 @@ impl Tokenizer {
     ) -> Result<Batch> {
         let groups = groups(texts);
         let threads = threads::count(threads).min(groups.len());
-        let encode = |group: &&[&[u8]]| self.encode_group(group, policy, watch);
-        let parts: Vec<Batch> = if threads <= 1 {
-            groups.iter().map(encode).collect::<Result<_>>()?
-        } else {
-            threads::run(threads, || groups.par_iter().map(encode).collect::<Result<_>>())??
+        if threads <= 1 {
+            let mut batch =
+                Batch { ids: ids_for(texts), offsets: Vec::with_capacity(texts.len() + 1) };
+            batch.offsets.push(0);
+            self.encode_onto(texts, policy, &mut batch, watch)?;
+            return Ok(batch);
+        }
+        let encode = |group: &&[&[u8]]| {
+            let mut part = Batch { ids: Vec::new(), offsets: Vec::with_capacity(group.len()) };
+            self.encode_onto(group, policy, &mut part, watch)?;
+            Ok(part)
         };
-        Ok(concatenate(parts))
+        threads::run(threads, || {
+            let parts: Vec<Batch> = groups.par_iter().map(encode).collect::<Result<_>>()?;
+            Ok(concatenate(&parts))
+        })?
     }
 
-    /// `offsets` of a group are the ends of its texts, counted from the group's beginning.
-    fn encode_group(
+    /// Append the ids of each text, and where they end.
+    fn encode_onto(
         &self,
         texts: &[&[u8]],
         policy: &SpecialPolicy,
+        batch: &mut Batch,
         watch: &Watch,
-    ) -> Result<Batch> {
+    ) -> Result<()> {
         self.with_memory(|memory| {
-            let (mut ids, mut offsets) = (Vec::new(), Vec::with_capacity(texts.len()));
             for text in texts {
-                self.encode_into(text, policy, memory, &mut ids)?;
-                offsets.push(ids.len() as u64);
+                self.encode_into(text, policy, memory, &mut batch.ids)?;
+                batch.offsets.push(batch.ids.len() as u64);
                 watch.advance(text.len() as u64)?;
             }
-            Ok(Batch { ids, offsets })
+            Ok(())
         })
     }
+}
+
+/// Room for the ids of texts, by the usual rate.
+fn ids_for(texts: &[&[u8]]) -> Vec<TokenId> {
+    let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    let mut ids = Vec::with_capacity(bytes / 3 + 1);
+    huge_pages::advise(ids.spare_capacity_mut());
+    ids
 }
 
 /// Neighbouring texts of at least `GROUP_BYTES` together.
@@ -75,13 +94,18 @@ fn groups<'a, 'b>(texts: &'a [&'b [u8]]) -> Vec<&'a [&'b [u8]]> {
     groups
 }
 
-fn concatenate(parts: Vec<Batch>) -> Batch {
-    let mut ids = Vec::with_capacity(parts.iter().map(|part| part.ids.len()).sum());
+fn concatenate(parts: &[Batch]) -> Batch {
+    let mut ids = vec![0; parts.iter().map(|part| part.ids.len()).sum()];
+    huge_pages::advise(&mut ids);
     let mut offsets = vec![0];
+    let (mut rest, mut places) = (&mut ids[..], Vec::with_capacity(parts.len()));
     for part in parts {
-        let before = ids.len() as u64;
+        let before = offsets[offsets.len() - 1];
         offsets.extend(part.offsets.iter().map(|end| before + end));
-        ids.extend_from_slice(&part.ids);
+        let (place, after) = rest.split_at_mut(part.ids.len());
+        places.push(place);
+        rest = after;
     }
+    places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(&part.ids));
     Batch { ids, offsets }
 }

@@ -16,44 +16,58 @@ const SHORT: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     tokens: Vec<TokenId>,
-    ranks: Vec<u32>,
     long: LongWorkspace,
 }
 
-/// Append the tokens of a pretoken, given as the ids of its bytes, to `out`.
+/// Append the tokens of a piece of text to `out`.
 pub(super) fn merge(
     pairs: &PairRanks,
-    bytes: impl Iterator<Item = TokenId>,
+    byte_ids: &[TokenId; 256],
+    piece: &[u8],
     workspace: &mut Workspace,
     out: &mut Vec<TokenId>,
 ) {
-    workspace.tokens.clear();
-    workspace.tokens.extend(bytes);
-    if workspace.tokens.len() <= SHORT {
-        merge_short(pairs, &mut workspace.tokens, &mut workspace.ranks);
-        out.extend_from_slice(&workspace.tokens);
+    if piece.len() <= SHORT {
+        merge_short(pairs, byte_ids, piece, out);
     } else {
+        workspace.tokens.clear();
+        workspace.tokens.extend(piece.iter().map(|&byte| byte_ids[usize::from(byte)]));
         merge_long(pairs, &mut workspace.tokens, &mut workspace.long, out);
     }
 }
 
 /// `ranks[i]` is the rank at which `tokens[i]` and `tokens[i + 1]` merge.
-fn merge_short(pairs: &PairRanks, tokens: &mut Vec<TokenId>, ranks: &mut Vec<u32>) {
-    ranks.clear();
-    ranks.extend(tokens.windows(2).map(|pair| pairs.get(pair[0], pair[1]).0));
-    loop {
-        let lowest = ranks.iter().enumerate().min_by_key(|&(_, &rank)| rank);
-        let Some((at, _)) = lowest.filter(|&(_, &rank)| rank != NEVER) else { return };
+fn merge_short(pairs: &PairRanks, byte_ids: &[TokenId; 256], piece: &[u8], out: &mut Vec<TokenId>) {
+    let (mut tokens, mut ranks) = ([0; SHORT], [NEVER; SHORT]);
+    for (token, &byte) in tokens.iter_mut().zip(piece) {
+        *token = byte_ids[usize::from(byte)];
+    }
+    for (rank, pair) in ranks.iter_mut().zip(piece.windows(2)) {
+        *rank = pairs.of_bytes(pair[0], pair[1]);
+    }
+    let mut len = piece.len();
+    while len > 1 {
+        let (mut at, mut lowest) = (0, ranks[0]);
+        for (index, &rank) in ranks[1..len - 1].iter().enumerate() {
+            (at, lowest) = if rank < lowest { (index + 1, rank) } else { (at, lowest) };
+        }
+        if lowest == NEVER {
+            break;
+        }
         tokens[at] = pairs.get(tokens[at], tokens[at + 1]).1;
-        tokens.remove(at + 1);
-        ranks.remove(at);
+        len -= 1;
+        for index in at + 1..len {
+            (tokens[index], ranks[index - 1]) = (tokens[index + 1], ranks[index]);
+        }
+        ranks[len - 1] = NEVER;
         if at > 0 {
             ranks[at - 1] = pairs.get(tokens[at - 1], tokens[at]).0;
         }
-        if at < ranks.len() {
+        if at + 1 < len {
             ranks[at] = pairs.get(tokens[at], tokens[at + 1]).0;
         }
     }
+    out.extend_from_slice(&tokens[..len]);
 }
 
 /// The place of a token that has been merged into the one before it.
@@ -174,13 +188,16 @@ mod tests {
             text in proptest::collection::vec(97u8..101, 1..200),
         ) {
             let Ok(vocabulary) = Vocabulary::from_training(&merges) else { return Ok(()) };
-            let pairs = PairRanks::new(vocabulary.merges());
+            let byte_ids = vocabulary.byte_ids();
+            let pairs = PairRanks::new(vocabulary.merges(), byte_ids);
             let bytes: Vec<TokenId> = text.iter().copied().map(TokenId::from).collect();
             let expected = oracle(&pairs, bytes.clone());
 
-            let mut short = bytes.clone();
-            merge_short(&pairs, &mut short, &mut Vec::new());
-            prop_assert_eq!(&short, &expected);
+            if text.len() <= SHORT {
+                let mut short = Vec::new();
+                merge_short(&pairs, byte_ids, &text, &mut short);
+                prop_assert_eq!(&short, &expected);
+            }
 
             let (mut long, mut out) = (bytes, Vec::new());
             merge_long(&pairs, &mut long, &mut LongWorkspace::default(), &mut out);

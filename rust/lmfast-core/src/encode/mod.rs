@@ -3,18 +3,25 @@
 mod batch;
 mod cache;
 mod decode;
+mod front;
+mod long_cache;
 mod merge;
 mod pairs;
+mod pieces;
+mod prefetch;
 mod resize;
+mod seams;
 
-use std::sync::Mutex;
+use std::{collections::HashMap, sync::Mutex};
 
+use rustc_hash::FxBuildHasher;
 use sha2::{Digest, Sha256};
 
 pub use batch::Batch;
-use cache::{Cache, Key};
 use merge::Workspace;
 use pairs::PairRanks;
+use pieces::{Memory, Pieces};
+use seams::Seams;
 
 use crate::{
     error::{Error, Result},
@@ -34,15 +41,11 @@ pub struct Tokenizer {
     special_tokens: SpecialTokens,
     pretokenizer: Pretokenizer,
     pairs: PairRanks,
+    seams: Seams,
+    /// Tokens that are whole pretokens and that merging does not give.
+    whole_only: HashMap<Box<[u8]>, TokenId, FxBuildHasher>,
     /// Memory of earlier calls, one for each call that ran at the same time.
     idle: Mutex<Vec<Memory>>,
-}
-
-/// What encoding carries from one pretoken, and from one call, to the next.
-#[derive(Debug, Default)]
-struct Memory {
-    cache: Cache,
-    workspace: Workspace,
 }
 
 impl Tokenizer {
@@ -67,8 +70,18 @@ impl Tokenizer {
                 )));
             }
         }
-        let pairs = PairRanks::new(vocabulary.merges());
-        Ok(Self { vocabulary, special_tokens, pretokenizer, pairs, idle: Mutex::default() })
+        let pairs = PairRanks::new(vocabulary.merges(), vocabulary.byte_ids());
+        let mut tokenizer = Self {
+            seams: Seams::of(&vocabulary),
+            vocabulary,
+            special_tokens,
+            pretokenizer,
+            pairs,
+            whole_only: HashMap::default(),
+            idle: Mutex::default(),
+        };
+        tokenizer.whole_only = tokenizer.tokens_out_of_reach();
+        Ok(tokenizer)
     }
 
     /// The tokens that are not special, and their merges.
@@ -133,9 +146,40 @@ impl Tokenizer {
     }
 
     /// Appends the tokens of one pretoken at a time.
-    pub(crate) fn pretoken_encoder(&self) -> impl FnMut(&[u8], &mut Vec<TokenId>) {
-        let mut memory = Memory::default();
-        move |pretoken, out| self.encode_pretoken(pretoken, &mut memory, out)
+    pub(crate) fn pretoken_encoder(&self) -> Result<impl FnMut(&[u8], &mut Vec<TokenId>)> {
+        let mut memory = Memory::new()?;
+        Ok(move |pretoken: &[u8], out: &mut Vec<TokenId>| {
+            let emit = |ids: &[TokenId]| out.extend_from_slice(ids);
+            let mut pieces = Pieces::new(self, pretoken, &mut memory, emit);
+            pieces.push(0, pretoken.len());
+            pieces.finish();
+        })
+    }
+
+    /// Append the tokens that merging gives.
+    fn merge_piece(&self, piece: &[u8], workspace: &mut Workspace, out: &mut Vec<TokenId>) {
+        merge::merge(&self.pairs, self.vocabulary.byte_ids(), piece, workspace, out);
+    }
+
+    fn tokens_out_of_reach(&self) -> HashMap<Box<[u8]>, TokenId, FxBuildHasher> {
+        let mut out_of_reach = HashMap::default();
+        if self.vocabulary.whole_pretokens_first() {
+            let (mut workspace, mut merged) = (Workspace::default(), Vec::new());
+            for (id, bytes) in self.vocabulary.tokens() {
+                merged.clear();
+                self.merge_piece(bytes, &mut workspace, &mut merged);
+                if merged != [id] {
+                    out_of_reach.insert(bytes.into(), id);
+                }
+            }
+        }
+        out_of_reach
+    }
+
+    /// The token that a pretoken is as a whole, where merging would not give it.
+    #[inline]
+    fn whole_only(&self, pretoken: &[u8]) -> Option<TokenId> {
+        if self.whole_only.is_empty() { None } else { self.whole_only.get(pretoken).copied() }
     }
 
     fn encode_into(
@@ -160,38 +204,17 @@ impl Tokenizer {
         memory: &mut Memory,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
-        self.pretokenizer
-            .for_each_bytes(text, |pretoken| self.encode_pretoken(pretoken, memory, out))
+        let emit = |ids: &[TokenId]| out.extend_from_slice(ids);
+        let mut pieces = Pieces::new(self, text, memory, emit);
+        self.pretokenizer.for_each_bytes_cut(text, |start, end| pieces.push(start, end))?;
+        pieces.finish();
+        Ok(())
     }
 
-    #[inline]
-    fn encode_pretoken(&self, pretoken: &[u8], memory: &mut Memory, out: &mut Vec<TokenId>) {
-        let key = Key::new(pretoken);
-        if let Some(tokens) = key.and_then(|key| memory.cache.get(key)) {
-            out.extend_from_slice(tokens);
-            return;
-        }
-        let first = out.len();
-        if let Some(id) = self.whole(pretoken) {
-            out.push(id);
-        } else {
-            let byte_ids = self.vocabulary.byte_ids();
-            let bytes = pretoken.iter().map(|&byte| byte_ids[byte as usize]);
-            merge::merge(&self.pairs, bytes, &mut memory.workspace, out);
-        }
-        if let Some(key) = key {
-            memory.cache.insert(key, &out[first..]);
-        }
-    }
-
-    fn whole(&self, pretoken: &[u8]) -> Option<TokenId> {
-        let asked = self.vocabulary.whole_pretokens_first();
-        asked.then(|| self.vocabulary.id_of(pretoken)).flatten()
-    }
-
-    fn with_memory<T>(&self, work: impl FnOnce(&mut Memory) -> T) -> T {
+    fn with_memory<T>(&self, work: impl FnOnce(&mut Memory) -> Result<T>) -> Result<T> {
         let lock = || self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut memory = lock().pop().unwrap_or_default();
+        let idle = lock().pop();
+        let mut memory = idle.map_or_else(Memory::new, Ok)?;
         let result = work(&mut memory);
         lock().push(memory);
         result

@@ -6,6 +6,7 @@
 //! between them is one pretoken.
 
 mod cut;
+mod masks;
 mod regex;
 mod scan;
 mod unicode;
@@ -13,6 +14,7 @@ mod unicode;
 use std::fmt;
 
 pub(crate) use cut::SafeCuts;
+use masks::Tier;
 use regex::Pattern;
 pub(crate) use unicode::UNICODE_VERSION;
 
@@ -98,6 +100,10 @@ impl Scheme {
 
     /// One loop per scheme, so that each scanner is compiled into it.
     fn for_each_cut(self, text: &str, visit: impl FnMut(usize, usize)) {
+        match (self, Tier::detect()) {
+            (Self::Gpt2, Some(tier)) => return masks::cuts(text, tier, &masks::Gpt2, visit),
+            _ => {}
+        }
         match self {
             Self::Gpt2 => scan::cuts(text, scan::gpt2, visit),
             Self::Cl100k => scan::cuts(text, scan::cl100k::<true>, visit),
@@ -180,18 +186,32 @@ impl Pretokenizer {
 
     /// The same for any bytes; the module's first lines say what becomes of invalid UTF-8.
     pub fn for_each_bytes(&self, bytes: &[u8], mut visit: impl FnMut(&[u8])) -> Result<()> {
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let invalid_from = match std::str::from_utf8(rest) {
-                Ok(text) => return self.for_each(text, |pretoken| visit(pretoken.as_bytes())),
-                Err(error) => error.valid_up_to(),
-            };
-            let (valid, after) = rest.split_at(invalid_from);
-            let text = std::str::from_utf8(valid).expect("valid up to here");
-            self.for_each(text, |pretoken| visit(pretoken.as_bytes()))?;
-            let invalid = invalid_len(after);
-            visit(&after[..invalid]);
-            rest = &after[invalid..];
+        self.for_each_bytes_cut(bytes, |start, end| visit(&bytes[start..end]))
+    }
+
+    /// Call `visit` with where each pretoken of `bytes` begins and ends, in order.
+    pub(crate) fn for_each_bytes_cut(
+        &self,
+        bytes: &[u8],
+        mut visit: impl FnMut(usize, usize),
+    ) -> Result<()> {
+        if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
+            return self.for_each_cut(text, visit);
+        }
+        let (mut at, mut invalid) = (0, 0);
+        for chunk in bytes.utf8_chunks() {
+            if !chunk.valid().is_empty() {
+                if invalid < at {
+                    visit(invalid, at);
+                }
+                self.for_each_cut(chunk.valid(), |start, end| visit(at + start, at + end))?;
+                at += chunk.valid().len();
+                invalid = at;
+            }
+            at += chunk.invalid().len();
+        }
+        if invalid < at {
+            visit(invalid, at);
         }
         Ok(())
     }
@@ -203,19 +223,6 @@ impl fmt::Display for Pretokenizer {
             Self::Scheme(scheme) => f.write_str(scheme.name()),
             Self::Regex(user) => f.write_str(&user.source),
             Self::None => f.write_str("none"),
-        }
-    }
-}
-
-/// The length of the stretch of invalid bytes that `bytes` begins with.
-fn invalid_len(bytes: &[u8]) -> usize {
-    let mut len = 0;
-    loop {
-        match std::str::from_utf8(&bytes[len..]) {
-            Err(error) if error.valid_up_to() == 0 => {
-                len += error.error_len().unwrap_or(bytes.len() - len);
-            }
-            _ => return len,
         }
     }
 }

@@ -167,14 +167,14 @@ fn spaces(classes: Classes, text: &str, start: usize) -> usize {
 use Case::{Any as AnyCase, Sensitive as CaseSensitive};
 
 #[derive(Clone, Copy)]
-enum Case {
+pub(super) enum Case {
     Sensitive,
     Any,
 }
 
 /// `'(?:[sdmt]|ll|ve|re)`; without regard to case, U+017F (long s) also folds to `s`.
 #[inline]
-fn contraction(text: &str, start: usize, case: Case) -> Option<usize> {
+pub(super) fn contraction(text: &str, start: usize, case: Case) -> Option<usize> {
     let bytes = &text.as_bytes()[start..];
     if *bytes.first()? != b'\'' {
         return None;

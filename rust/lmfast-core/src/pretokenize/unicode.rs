@@ -81,7 +81,7 @@ impl Classes {
     }
 
     #[inline]
-    fn of_code(self, code: u32) -> u8 {
+    pub(super) fn of_code(self, code: u32) -> u8 {
         let code = code as usize;
         self.0.blocks[self.0.block_of[code / BLOCK] as usize][code % BLOCK]
     }
@@ -179,7 +179,7 @@ fn leading_letters(eight: [u8; 8]) -> usize {
 
 /// The code and the length of the character of two bytes or more that `bytes` begins with.
 #[inline]
-fn decode(bytes: &[u8]) -> (u32, usize) {
+pub(super) fn decode(bytes: &[u8]) -> (u32, usize) {
     let low = |at: usize| u32::from(bytes[at] & 0x3F);
     match bytes[0] {
         lead @ 0..0xE0 => (u32::from(lead & 0x1F) << 6 | low(1), 2),

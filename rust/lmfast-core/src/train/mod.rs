@@ -8,7 +8,6 @@ mod room;
 mod search;
 mod start;
 mod symbol;
-mod table;
 mod tally;
 mod text;
 mod tie_break;
@@ -125,7 +124,7 @@ fn text<S: Symbol>(
         };
         return Text::new(for_each, bytes, 256, room);
     };
-    let (mut encode, mut ids) = (start.pretoken_encoder(), Vec::new());
+    let (mut encode, mut ids) = (start.pretoken_encoder()?, Vec::new());
     let encoded = |pretoken: &[u8], symbols: &mut Vec<S>| {
         ids.clear();
         encode(pretoken, &mut ids);

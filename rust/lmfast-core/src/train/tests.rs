@@ -155,7 +155,7 @@ proptest! {
         let tokens = (0..start.n_vocab() as TokenId)
             .map(|id| start.vocabulary().token_bytes(id).unwrap_or(b"<|e|>").to_vec())
             .collect();
-        let encoder = RefCell::new(start.pretoken_encoder());
+        let encoder = RefCell::new(start.pretoken_encoder().unwrap());
         let tokenize = |pretoken: &[u8]| {
             let mut tokens = Vec::new();
             encoder.borrow_mut()(pretoken, &mut tokens);

@@ -11,9 +11,10 @@ use std::{collections::BTreeMap, ops::Range};
 
 use rayon::prelude::*;
 
-use super::{room::Room, symbol::Symbol, table::HugeTable};
+use super::{room::Room, symbol::Symbol};
 use crate::{
     error::{Error, Result},
+    huge_table::HugeTable,
     vocabulary::TokenId,
 };
 

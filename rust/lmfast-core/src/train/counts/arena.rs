@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
-use super::hash::same;
+use crate::hash::same;
 
 /// A length that does not fit into one byte: eight bytes with it follow the count.
 const LONG: u8 = u8::MAX;

@@ -6,7 +6,6 @@
 
 mod arena;
 mod file;
-mod hash;
 mod record;
 mod runs;
 mod shards;
@@ -271,7 +270,11 @@ impl PretokenCounts {
     pub(crate) fn add(&mut self, pretoken: &[u8], times: u64) {
         let counting = Counting::default();
         let mut add = |pretoken: &[u8], count| {
-            counting.shards.add_all(std::iter::once((hash::hash(pretoken), pretoken, count)));
+            counting.shards.add_all(std::iter::once((
+                crate::hash::hash(pretoken),
+                pretoken,
+                count,
+            )));
             Ok(())
         };
         self.for_each(&mut add).and_then(|()| add(pretoken, times)).expect("in memory");

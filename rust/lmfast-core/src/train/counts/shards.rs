@@ -10,10 +10,8 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use super::{
-    hash::{Short, hash},
-    table::Table,
-};
+use super::table::Table;
+use crate::hash::{Short, hash};
 
 /// Leading bits of the hash that choose a shard.
 const SHARD_BITS: u32 = 8;

@@ -6,9 +6,9 @@
 
 use super::{
     arena::{Address, Arena},
-    hash::hash,
     sum::SortedArena,
 };
+use crate::hash::hash;
 
 /// How full slots may become, in parts of 16; linear probing gets slow beyond.
 const FULL: usize = 12;

@@ -8,17 +8,17 @@ const SEEDS: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49
 
 /// Bytes of a pretoken with its length behind them, if there are no more than 15.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Short {
+pub(crate) struct Short {
     low: u64,
     high: u64,
 }
 
 impl Short {
-    pub(super) const LONGEST: usize = 15;
+    pub(crate) const LONGEST: usize = 15;
 
     /// The pretoken `text[start..end]`; `None` if it is long.
     #[inline]
-    pub(super) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
+    pub(crate) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
         let len = end - start;
         if len > Self::LONGEST {
             return None;
@@ -29,19 +29,31 @@ impl Short {
         Some(Self { low: bits as u64, high: (bits >> 64) as u64 })
     }
 
+    /// What [`words`](Self::words) gave.
     #[inline]
-    pub(super) fn hash(self) -> u32 {
+    pub(crate) fn from_words(low: u64, high: u64) -> Self {
+        Self { low, high }
+    }
+
+    /// Two numbers that are the same for no other; the second is not 0 unless nothing is there.
+    #[inline]
+    pub(crate) fn words(self) -> (u64, u64) {
+        (self.low, self.high)
+    }
+
+    #[inline]
+    pub(crate) fn hash(self) -> u32 {
         (fold(self.low ^ SEEDS[0], self.high ^ SEEDS[1]) >> 32) as u32
     }
 
     /// 0 for what is no pretoken.
     #[inline]
-    pub(super) fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         (self.high >> 56) as usize
     }
 
     /// The pretoken is the first [`Self::len`] of these.
-    pub(super) fn bytes(self) -> [u8; 16] {
+    pub(crate) fn bytes(self) -> [u8; 16] {
         (u128::from(self.high) << 64 | u128::from(self.low)).to_le_bytes()
     }
 }
@@ -55,7 +67,7 @@ fn padded(bytes: &[u8]) -> [u8; 16] {
 
 /// 32 bits: the leading ones say where a pretoken belongs, all of them tell it from others.
 #[inline]
-pub(super) fn hash(pretoken: &[u8]) -> u32 {
+pub(crate) fn hash(pretoken: &[u8]) -> u32 {
     match Short::of(pretoken, 0, pretoken.len()) {
         Some(short) => short.hash(),
         None => long(pretoken),
@@ -82,7 +94,7 @@ fn fold(a: u64, b: u64) -> u64 {
 
 /// Whether two pretokens of the same length are the same.
 #[inline]
-pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
+pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     debug_assert_eq!(a.len(), b.len());
     let len = a.len();
     match len {

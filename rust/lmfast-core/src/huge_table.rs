@@ -17,14 +17,14 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Zeros to begin with.
 #[derive(Debug)]
-pub(super) struct HugeTable<T> {
+pub(crate) struct HugeTable<T> {
     map: MmapMut,
     len: usize,
     item: PhantomData<T>,
 }
 
 impl<T: Pod> HugeTable<T> {
-    pub(super) fn new(len: usize) -> Result<Self> {
+    pub(crate) fn new(len: usize) -> Result<Self> {
         let bytes = len * size_of::<T>();
         let map = MmapMut::map_anon(bytes.max(1)).map_err(|error| {
             let message = format!("cannot have {bytes} bytes of memory: {error}");
@@ -38,7 +38,7 @@ impl<T: Pod> HugeTable<T> {
 
     /// A table in a file of `folder` that has no name: the system keeps in memory what it has room
     /// for.
-    pub(super) fn on_disk(len: usize, folder: &Path) -> Result<Self> {
+    pub(crate) fn on_disk(len: usize, folder: &Path) -> Result<Self> {
         let failed = |error| Error::io("write a temporary file in", folder, error);
         let mut file = tempfile::tempfile_in(folder).map_err(failed)?;
         // Written to the end now: where the disk is full, a mapped page has no way to say so.

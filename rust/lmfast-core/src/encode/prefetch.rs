@@ -1,0 +1,20 @@
+//! Asking for memory before it is read.
+
+/// Ask for the cache line that `item` begins in. Nothing but time depends on it.
+#[inline(always)]
+pub(super) fn prefetch<T>(item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: A prefetch of any address has no effect that a program can see.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast());
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: A prefetch of any address has no effect that a program can see.
+    unsafe {
+        let address = std::ptr::from_ref(item);
+        std::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = item;
+}

@@ -1,0 +1,217 @@
+//! Scanners that look at 64 bytes at a time.
+//!
+//! A window of the text, from the start of a pretoken on, becomes one bit per byte and class: is
+//! this byte part of a letter, of a number, of whitespace? Where pretokens start then follows for
+//! 64 bytes at once from a few shifts and logical operations, and only what is rare (contractions,
+//! long numbers, wide spaces) is looked at one by one. All bytes of a character have the bits of
+//! its classes, so that runs of characters are runs of bits.
+//!
+//! Only the classes of ASCII depend on the processor (`x86`, `neon`); what is not ASCII is looked
+//! up character by character (`wide`), and the rules of each scheme are plain numbers.
+
+mod bits;
+mod gpt2;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod wide;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use bits::Bits;
+pub(super) use gpt2::Gpt2;
+
+use super::unicode::Classes;
+
+/// Bytes of a block: bits of a mask.
+const BLOCK: usize = u64::BITS as usize;
+/// Blocks of a window.
+const BLOCKS: usize = 16;
+const WINDOW: usize = BLOCKS * BLOCK;
+/// A start of a pretoken depends on no more than this many bytes behind it.
+const AHEAD: usize = 16;
+
+/// The classes of the bytes of a window, and where pretokens start in it.
+pub(super) struct Window {
+    /// Bytes of text in the window.
+    len: usize,
+    /// Whether the text ends with the window.
+    is_last: bool,
+    /// Whether there is anything but ASCII.
+    is_wide: bool,
+    letter: Bits,
+    number: Bits,
+    /// Whitespace, newlines included.
+    white: Bits,
+    /// `[\r\n]`
+    newline: Bits,
+    /// U+0020
+    blank: Bits,
+    /// U+0027
+    quote: Bits,
+    /// Bytes of 0x80 and above.
+    high: Bits,
+    starts: Bits,
+}
+
+/// The classes of ASCII bytes in one block.
+#[derive(Clone, Copy, Default)]
+struct Block {
+    letter: u64,
+    number: u64,
+    white: u64,
+    newline: u64,
+    blank: u64,
+    quote: u64,
+    high: u64,
+}
+
+/// Rules that say where pretokens start.
+pub(super) trait Rules {
+    /// Set `window.starts` from the classes, for all bytes but the last `AHEAD` of a window that is
+    /// not the last. `text` begins with the window and goes on behind it.
+    fn starts(&self, window: &mut Window, text: &str);
+
+    /// The end of the pretoken that starts at `start`.
+    fn next_end(&self, classes: Classes, text: &str, start: usize) -> usize;
+}
+
+/// What classifies ASCII on this processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tier {
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
+}
+
+impl Tier {
+    /// The best that this processor has, if it has any.
+    #[inline]
+    pub(super) fn detect() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            return Some(Self::Avx2);
+        }
+        #[cfg(target_arch = "aarch64")]
+        if std::arch::is_aarch64_feature_detected!("neon") {
+            return Some(Self::Neon);
+        }
+        None
+    }
+
+    #[inline]
+    fn classify(self, blocks: &[[u8; BLOCK]], window: &mut Window, first: usize) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `detect`, which alone makes a tier, has seen that the processor has AVX2.
+            Self::Avx2 => unsafe { x86::classify_all(blocks, window, first) },
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: `detect`, which alone makes a tier, has seen that the processor has NEON.
+            Self::Neon => unsafe { neon::classify_all(blocks, window, first) },
+        }
+    }
+}
+
+impl Window {
+    fn new() -> Self {
+        Self {
+            len: 0,
+            is_last: false,
+            is_wide: false,
+            letter: Bits::default(),
+            number: Bits::default(),
+            white: Bits::default(),
+            newline: Bits::default(),
+            blank: Bits::default(),
+            quote: Bits::default(),
+            high: Bits::default(),
+            starts: Bits::default(),
+        }
+    }
+
+    /// Blocks that hold text.
+    #[inline]
+    fn blocks(&self) -> usize {
+        self.len.div_ceil(BLOCK)
+    }
+
+    #[inline]
+    fn set_block(&mut self, at: usize, block: Block) {
+        self.letter[at] = block.letter;
+        self.number[at] = block.number;
+        self.white[at] = block.white;
+        self.newline[at] = block.newline;
+        self.blank[at] = block.blank;
+        self.quote[at] = block.quote;
+        self.high[at] = block.high;
+        self.is_wide |= block.high != 0;
+    }
+
+    /// Look at `text` from its beginning on.
+    #[inline]
+    fn fill(&mut self, tier: Tier, classes: Classes, text: &str) {
+        self.len = text.len().min(WINDOW);
+        self.is_last = self.len == text.len();
+        self.is_wide = false;
+        let (whole, rest) = text.as_bytes()[..self.len].as_chunks();
+        tier.classify(whole, self, 0);
+        let mut end = whole.len();
+        if !rest.is_empty() {
+            let mut block = [0; BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            tier.classify(&[block], self, end);
+            end += 1;
+        }
+        // What stands behind the text belongs to no class.
+        self.set_block(end, Block::default());
+        if self.is_wide {
+            wide::classify(self, classes, text);
+        }
+    }
+
+    /// Bits for the bytes of block `at` that hold text.
+    #[inline]
+    fn valid(&self, at: usize) -> u64 {
+        let bytes = self.len.saturating_sub(at * BLOCK);
+        if bytes >= BLOCK { u64::MAX } else { (1 << bytes) - 1 }
+    }
+}
+
+/// Call `visit` with where each pretoken begins and ends.
+#[inline]
+pub(super) fn cuts(
+    text: &str,
+    tier: Tier,
+    rules: &impl Rules,
+    mut visit: impl FnMut(usize, usize),
+) {
+    let classes = Classes::get();
+    let mut window = Window::new();
+    let mut start = 0;
+    while start < text.len() {
+        let rest = &text[start..];
+        window.fill(tier, classes, rest);
+        rules.starts(&mut window, rest);
+        let end = if window.is_last { window.len } else { window.len - AHEAD };
+        window.starts.truncate(end);
+        if window.is_last {
+            window.starts.set(end);
+        }
+        let mut last = 0;
+        for at in 0..=end / BLOCK {
+            let mut word = window.starts[at] & !u64::from(at == 0);
+            while word != 0 {
+                let next = at * BLOCK + word.trailing_zeros() as usize;
+                visit(start + last, start + next);
+                last = next;
+                word &= word - 1;
+            }
+        }
+        if last == 0 {
+            // It is longer than the window.
+            last = rules.next_end(classes, text, start) - start;
+            visit(start, start + last);
+        }
+        start += last;
+    }
+}
