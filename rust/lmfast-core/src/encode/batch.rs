@@ -33,8 +33,7 @@ impl Tokenizer {
         let groups = groups(texts);
         let threads = threads::count(threads).min(groups.len());
         if threads <= 1 {
-            let mut batch =
-                Batch { ids: ids_for(texts), offsets: Vec::with_capacity(texts.len() + 1) };
+            let mut batch = Batch { ids: Vec::new(), offsets: Vec::with_capacity(texts.len() + 1) };
             batch.offsets.push(0);
             self.encode_onto(texts, policy, &mut batch, watch)?;
             return Ok(batch);
@@ -60,6 +59,7 @@ impl Tokenizer {
     ) -> Result<()> {
         self.with_memory(|memory| {
             for text in texts {
+                make_room(&mut batch.ids, text.len());
                 self.encode_into(text, policy, memory, &mut batch.ids)?;
                 batch.offsets.push(batch.ids.len() as u64);
                 watch.advance(text.len() as u64)?;
@@ -69,12 +69,13 @@ impl Tokenizer {
     }
 }
 
-/// Room for the ids of texts, by the usual rate.
-fn ids_for(texts: &[&[u8]]) -> Vec<TokenId> {
-    let bytes: usize = texts.iter().map(|text| text.len()).sum();
-    let mut ids = Vec::with_capacity(bytes / 3 + 1);
-    huge_pages::advise(ids.spare_capacity_mut());
-    ids
+/// Room for the ids of so many bytes, in huge pages if it is much.
+#[inline]
+fn make_room(ids: &mut Vec<TokenId>, bytes: usize) {
+    if ids.capacity() - ids.len() < bytes {
+        ids.reserve(bytes);
+        huge_pages::advise(ids.spare_capacity_mut());
+    }
 }
 
 /// Neighbouring texts of at least `GROUP_BYTES` together.

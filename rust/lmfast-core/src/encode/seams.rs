@@ -73,7 +73,7 @@ impl Seams {
     /// The parts of `pretoken`, in order.
     #[inline]
     pub(super) fn parts<'a>(&'a self, pretoken: &'a [u8]) -> Parts<'a> {
-        Parts { seams: self, pretoken, start: 0, at: 1 }
+        Parts { seams: self, pretoken, start: 0 }
     }
 }
 
@@ -82,8 +82,6 @@ pub(super) struct Parts<'a> {
     seams: &'a Seams,
     pretoken: &'a [u8],
     start: usize,
-    /// No part ends before this.
-    at: usize,
 }
 
 impl Iterator for Parts<'_> {
@@ -95,15 +93,15 @@ impl Iterator for Parts<'_> {
         if start == pretoken.len() {
             return None;
         }
-        while self.at < pretoken.len() {
-            if begins_character(pretoken[self.at]) && !self.seams.may_join(pretoken, self.at) {
+        let mut at = start + 1;
+        while at < pretoken.len() {
+            if begins_character(pretoken[at]) && !self.seams.may_join(pretoken, at) {
                 break;
             }
-            self.at += 1;
+            at += 1;
         }
-        self.start = self.at;
-        self.at += 1;
-        Some(start..self.start)
+        self.start = at;
+        Some(start..at)
     }
 }
 

@@ -50,6 +50,8 @@ pub(super) struct Window {
     quote: Bits,
     /// Bytes of 0x80 and above.
     high: Bits,
+    /// The first bytes of the letters that `wide::letters_of_three` knows.
+    three: Bits,
     starts: Bits,
 }
 
@@ -63,6 +65,7 @@ struct Block {
     blank: u64,
     quote: u64,
     high: u64,
+    three: u64,
 }
 
 /// Rules that say where pretokens start.
@@ -125,6 +128,7 @@ impl Window {
             blank: Bits::default(),
             quote: Bits::default(),
             high: Bits::default(),
+            three: Bits::default(),
             starts: Bits::default(),
         }
     }
@@ -144,6 +148,7 @@ impl Window {
         self.blank[at] = block.blank;
         self.quote[at] = block.quote;
         self.high[at] = block.high;
+        self.three[at] = block.three;
         self.is_wide |= block.high != 0;
     }
 

@@ -5,7 +5,7 @@ use std::arch::aarch64::{
     vget_low_u8, vorrq_u8, vsubq_u8,
 };
 
-use super::{BLOCK, Block, Window};
+use super::{BLOCK, Block, Window, wide};
 
 /// Classify `blocks` as those of the window from `first` on.
 #[target_feature(enable = "neon")]
@@ -23,6 +23,15 @@ pub(super) fn classify_all(blocks: &[[u8; BLOCK]], window: &mut Window, first: u
             put(&mut found.blank, blank);
             put(&mut found.quote, equal(bytes, b'\''));
             put(&mut found.high, vcgeq_u8(bytes, vdupq_n_u8(0x80)));
+        }
+        if found.high != 0 {
+            let mut ranges = [0; wide::RANGES.len()];
+            for (range, (first, last)) in ranges.iter_mut().zip(wide::RANGES) {
+                for (quarter, bytes) in quarters.into_iter().enumerate() {
+                    *range |= u64::from(bits(within(bytes, first, last))) << (16 * quarter);
+                }
+            }
+            found.three = wide::letters_of_three(ranges);
         }
         window.set_block(first + at, found);
     }

@@ -5,7 +5,7 @@ use std::arch::x86_64::{
     _mm256_set1_epi8, _mm256_sub_epi8,
 };
 
-use super::{BLOCK, Block, Window};
+use super::{BLOCK, Block, Window, wide};
 
 /// Classify `blocks` as those of the window from `first` on.
 #[target_feature(enable = "avx2")]
@@ -24,9 +24,27 @@ pub(super) fn classify_all(blocks: &[[u8; BLOCK]], window: &mut Window, first: u
                 blank: join(low.blank, high.blank),
                 quote: join(low.quote, high.quote),
                 high: join(low.high, high.high),
+                three: 0,
             },
         );
     }
+    for (at, block) in (first..).zip(blocks) {
+        if window.high[at] != 0 {
+            window.three[at] = three(bytemuck::cast(*block));
+        }
+    }
+}
+
+// Apart: compiled into the loop above, the masks become thousands of single bits (LLVM 20).
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+fn three([low, high]: [__m256i; 2]) -> u64 {
+    let join = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+    let mut ranges = [0; wide::RANGES.len()];
+    for (found, (first, last)) in ranges.iter_mut().zip(wide::RANGES) {
+        *found = join(mask(within(low, first, last)), mask(within(high, first, last)));
+    }
+    wide::letters_of_three(ranges)
 }
 
 /// The classes of 32 bytes.
