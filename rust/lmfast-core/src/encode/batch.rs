@@ -33,9 +33,11 @@ impl Tokenizer {
         let groups = groups(texts);
         let threads = threads::count(threads).min(groups.len());
         if threads <= 1 {
-            let mut batch = Batch { ids: Vec::new(), offsets: Vec::with_capacity(texts.len() + 1) };
+            let mut batch =
+                Batch { ids: room_for(texts), offsets: Vec::with_capacity(texts.len() + 1) };
             batch.offsets.push(0);
             self.encode_onto(texts, policy, &mut batch, watch)?;
+            batch.ids.shrink_to_fit();
             return Ok(batch);
         }
         let encode = |group: &&[&[u8]]| {
@@ -59,7 +61,6 @@ impl Tokenizer {
     ) -> Result<()> {
         self.with_memory(|memory| {
             for text in texts {
-                make_room(&mut batch.ids, text.len());
                 self.encode_into(text, policy, memory, &mut batch.ids)?;
                 batch.offsets.push(batch.ids.len() as u64);
                 watch.advance(text.len() as u64)?;
@@ -69,13 +70,14 @@ impl Tokenizer {
     }
 }
 
-/// Room for the ids of so many bytes, in huge pages if it is much.
-#[inline]
-fn make_room(ids: &mut Vec<TokenId>, bytes: usize) {
-    if ids.capacity() - ids.len() < bytes {
-        ids.reserve(bytes);
+/// Room for all ids that the texts could have, one for each byte: memory that is not written to
+/// costs nothing. Where the system refuses that much, the room grows with the ids.
+fn room_for(texts: &[&[u8]]) -> Vec<TokenId> {
+    let mut ids = Vec::new();
+    if ids.try_reserve_exact(texts.iter().map(|text| text.len()).sum()).is_ok() {
         huge_pages::advise(ids.spare_capacity_mut());
     }
+    ids
 }
 
 /// Neighbouring texts of at least `GROUP_BYTES` together.

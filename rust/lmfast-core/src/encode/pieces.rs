@@ -5,6 +5,8 @@
 //! for; when there are enough, all are looked up, and the memory has come by then. Only what is not
 //! found is merged.
 
+use std::hint::select_unpredictable;
+
 use super::{
     Tokenizer,
     cache::Cache,
@@ -43,7 +45,7 @@ struct Tables {
 #[derive(Clone, Copy, Debug, Default)]
 struct Piece {
     start: usize,
-    len: u32,
+    len: usize,
     is_part: bool,
 }
 
@@ -116,7 +118,7 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
         if end - start > Short::LONGEST || !self.text[start].is_ascii() {
             return self.push_parts(start, end);
         }
-        self.collect(Piece { start, len: (end - start) as u32, is_part: false });
+        self.collect(Piece { start, len: end - start, is_part: false });
     }
 
     #[inline(never)]
@@ -127,15 +129,19 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
             self.look_up();
             return self.memory.out.put_all(&[id], &mut self.emit);
         }
-        for part in tokenizer.seams.parts(pretoken) {
-            let Ok(len) = u32::try_from(part.len()) else {
+        // Each part grows until it ends. Whether it does cannot be foreseen, so it is written in any
+        // case, and written over if it goes on.
+        let mut from = start;
+        tokenizer.seams.for_each_end(pretoken, |to, ends| {
+            let to = start + to;
+            let collected = &mut self.memory.collected;
+            collected.pieces[collected.len] = Piece { start: from, len: to - from, is_part: true };
+            collected.len += usize::from(ends);
+            from = select_unpredictable(ends, to, from);
+            if collected.len == COLLECTED {
                 self.look_up();
-                self.memory.tables.merge(tokenizer, &pretoken[part]);
-                self.memory.out.put_all(&self.memory.tables.merged, &mut self.emit);
-                continue;
-            };
-            self.collect(Piece { start: start + part.start, len, is_part: true });
-        }
+            }
+        });
     }
 
     #[inline(always)]
@@ -163,7 +169,7 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
         let (pieces, known) = (&pieces[..*len], &mut known[..*len]);
         *len = 0;
         for (key, piece) in keys.iter_mut().zip(pieces) {
-            *key = front::Key::of(self.text, piece.start, piece.len as usize);
+            *key = front::Key::of(self.text, piece.start, piece.len);
         }
         let mut unknown_len = 0;
         for (index, (known, &key)) in known.iter_mut().zip(&*keys).enumerate() {
@@ -174,7 +180,7 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
         let unknown = &mut unknown[..unknown_len];
         for unknown in &mut *unknown {
             let Piece { start, len, .. } = pieces[unknown.index];
-            let end = start + len as usize;
+            let end = start + len;
             if let Some(key) = Short::of(self.text, start, end) {
                 unknown.key = key;
                 unknown.hash = key.hash();
@@ -206,7 +212,7 @@ impl Tables {
         out: &mut Out,
         emit: &mut impl FnMut(&[TokenId]),
     ) {
-        let bytes = &text[piece.start..piece.start + piece.len as usize];
+        let bytes = &text[piece.start..piece.start + piece.len];
         if bytes.len() > Short::LONGEST {
             return self.take_long(tokenizer, bytes, unknown.hash, out, emit);
         }

@@ -9,8 +9,6 @@
 //! Runs of letters in scripts without spaces come apart at nearly every character that a vocabulary
 //! has no longer tokens for, so that a small cache holds all their parts.
 
-use std::ops::Range;
-
 use crate::vocabulary::Vocabulary;
 
 /// Places inside of characters are not asked about: they are no help.
@@ -61,47 +59,23 @@ impl Seams {
     /// Whether a merge may reach across the place before `bytes[at]`.
     #[inline]
     fn may_join(&self, bytes: &[u8], at: usize) -> bool {
+        // Without branches: the answer cannot be foreseen.
         let pair = pair_bit(bytes, at);
-        if self.pairs[pair / 64] >> (pair % 64) & 1 != 0 {
-            return true;
-        }
-        let Some(quad) = quad(bytes, at) else { return false };
-        let bit = self.quad_bit(quad);
-        self.quads[bit / 64] >> (bit % 64) & 1 != 0
+        let by_pair = self.pairs[pair / 64] >> (pair % 64) & 1 != 0;
+        let bit = self.quad_bit(quad(bytes, at).unwrap_or(0));
+        let by_quad = self.quads[bit / 64] >> (bit % 64) & 1 != 0;
+        by_pair | by_quad
     }
 
-    /// The parts of `pretoken`, in order.
-    #[inline]
-    pub(super) fn parts<'a>(&'a self, pretoken: &'a [u8]) -> Parts<'a> {
-        Parts { seams: self, pretoken, start: 0 }
-    }
-}
-
-/// Where the parts of a pretoken lie in it.
-pub(super) struct Parts<'a> {
-    seams: &'a Seams,
-    pretoken: &'a [u8],
-    start: usize,
-}
-
-impl Iterator for Parts<'_> {
-    type Item = Range<usize>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Range<usize>> {
-        let (pretoken, start) = (self.pretoken, self.start);
-        if start == pretoken.len() {
-            return None;
-        }
-        let mut at = start + 1;
-        while at < pretoken.len() {
-            if begins_character(pretoken[at]) && !self.seams.may_join(pretoken, at) {
-                break;
+    /// Call `visit` with the end of each character of `pretoken`, and whether a part ends there.
+    #[inline(always)]
+    pub(super) fn for_each_end(&self, pretoken: &[u8], mut visit: impl FnMut(usize, bool)) {
+        for at in 1..pretoken.len() {
+            if begins_character(pretoken[at]) {
+                visit(at, !self.may_join(pretoken, at));
             }
-            at += 1;
         }
-        self.start = at;
-        Some(start..at)
+        visit(pretoken.len(), true);
     }
 }
 
