@@ -2,7 +2,8 @@
 //!
 //! The rule is that of byte-pair encoding: as long as any neighbours merge, the pair of the lowest
 //! rank does, the leftmost first. Short pretokens are searched from end to end for each merge; long
-//! ones keep their candidates in a heap, so that the time is O(n log n) for any input.
+//! ones keep their candidates in a heap, so that the time is O(n log n) for any input; very long
+//! ones go to `backtrack`, where the vocabulary allows it.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -142,7 +143,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::vocabulary::Vocabulary;
+    use crate::{encode::backtrack::Backtracker, vocabulary::Vocabulary};
 
     /// The rule, word for word.
     fn oracle(pairs: &PairRanks, mut tokens: Vec<TokenId>) -> Vec<TokenId> {
@@ -202,6 +203,12 @@ mod tests {
             let (mut long, mut out) = (bytes, Vec::new());
             merge_long(&pairs, &mut long, &mut LongWorkspace::default(), &mut out);
             prop_assert_eq!(&out, &expected);
+
+            if let Some(backtracker) = Backtracker::new(&vocabulary, &pairs) {
+                let mut tracked = vec![7];
+                backtracker.merge(&pairs, &text, &mut tracked);
+                prop_assert_eq!(&tracked[1..], &expected);
+            }
         }
     }
 }

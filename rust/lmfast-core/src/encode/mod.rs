@@ -1,5 +1,6 @@
 //! Text to ids and back.
 
+mod backtrack;
 mod batch;
 mod cache;
 mod decode;
@@ -12,11 +13,15 @@ mod prefetch;
 mod resize;
 mod seams;
 
-use std::{collections::HashMap, sync::Mutex};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, OnceLock},
+};
 
 use rustc_hash::FxBuildHasher;
 use sha2::{Digest, Sha256};
 
+use backtrack::Backtracker;
 pub use batch::Batch;
 use merge::Workspace;
 use pairs::PairRanks;
@@ -32,6 +37,9 @@ use crate::{
     vocabulary::{TokenId, Vocabulary},
 };
 
+/// Pieces of so many bytes are worth a `Backtracker`, which takes a while to make.
+const BACKTRACK_FROM: usize = if cfg!(test) { 90 } else { 1 << 12 };
+
 /// A vocabulary, its special tokens and its pretokenizer, ready to encode and decode.
 ///
 /// It may be used from many threads at once.
@@ -42,6 +50,8 @@ pub struct Tokenizer {
     pretokenizer: Pretokenizer,
     pairs: PairRanks,
     seams: Seams,
+    /// For very long pieces; nothing in it if the vocabulary does not allow it.
+    backtracker: OnceLock<Option<Backtracker>>,
     /// Tokens that are whole pretokens and that merging does not give.
     whole_only: HashMap<Box<[u8]>, TokenId, FxBuildHasher>,
     /// Memory of earlier calls, one for each call that ran at the same time.
@@ -77,6 +87,7 @@ impl Tokenizer {
             special_tokens,
             pretokenizer,
             pairs,
+            backtracker: OnceLock::new(),
             whole_only: HashMap::default(),
             idle: Mutex::default(),
         };
@@ -158,6 +169,11 @@ impl Tokenizer {
 
     /// Append the tokens that merging gives.
     fn merge_piece(&self, piece: &[u8], workspace: &mut Workspace, out: &mut Vec<TokenId>) {
+        if piece.len() >= BACKTRACK_FROM
+            && let Some(backtracker) = self.backtracker()
+        {
+            return backtracker.merge(&self.pairs, piece, out);
+        }
         merge::merge(&self.pairs, self.vocabulary.byte_ids(), piece, workspace, out);
     }
 
@@ -174,6 +190,15 @@ impl Tokenizer {
             }
         }
         out_of_reach
+    }
+
+    /// Made when it is first asked for. Whoever comes second makes one, too, rather than wait: in a
+    /// forked process there may be nobody to wait for.
+    fn backtracker(&self) -> Option<&Backtracker> {
+        if self.backtracker.get().is_none() {
+            let _ = self.backtracker.set(Backtracker::new(&self.vocabulary, &self.pairs));
+        }
+        self.backtracker.get()?.as_ref()
     }
 
     /// The token that a pretoken is as a whole, where merging would not give it.
