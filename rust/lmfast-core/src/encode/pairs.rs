@@ -40,7 +40,7 @@ impl PairRanks {
             shift: u64::BITS - len.trailing_zeros(),
             filter: vec![0; filter_bits / 64].into(),
             filter_shift: u64::BITS - filter_bits.trailing_zeros(),
-            byte_ranks: Box::new([NEVER; 1 << 16]),
+            byte_ranks: vec![NEVER; 1 << 16].try_into().expect("as many"),
         };
         for merge in merges {
             let pair = pair(merge.left, merge.right);

@@ -100,9 +100,8 @@ impl Scheme {
 
     /// One loop per scheme, so that each scanner is compiled into it.
     fn for_each_cut(self, text: &str, visit: impl FnMut(usize, usize)) {
-        match (self, Tier::detect()) {
-            (Self::Gpt2, Some(tier)) => return masks::cuts(text, tier, &masks::Gpt2, visit),
-            _ => {}
+        if let (Self::Gpt2, Some(tier)) = (self, Tier::detect()) {
+            return masks::cuts(text, tier, &masks::Gpt2, visit);
         }
         match self {
             Self::Gpt2 => scan::cuts(text, scan::gpt2, visit),
