@@ -23,6 +23,9 @@ use crate::{
     watch::Watch,
 };
 
+/// Blocks that a worker encodes before what is ready is written: memory for even work.
+const BLOCKS_PER_THREAD: usize = 8;
+
 /// How documents are found, cut and written.
 #[derive(Clone, Debug)]
 pub struct ShardOptions {
@@ -85,17 +88,23 @@ pub fn write_shards(
     let mut blocks = sources.blocks(&separators, cuts, limit, watch);
     let threads = threads::count(options.threads);
     threads::run(threads, || {
+        let mut encoded: Vec<Result<Encoded>> = Vec::new();
         loop {
-            let group: Vec<Result<Block<'_>>> = blocks.by_ref().take(threads).collect();
-            if group.is_empty() {
+            let group: Vec<Result<Block<'_>>> =
+                blocks.by_ref().take(threads * BLOCKS_PER_THREAD).collect();
+            let is_last = group.is_empty();
+            let encode = |block: Result<Block<'_>>| encode_block(tokenizer, &block?, limit);
+            // What was encoded before is written while the next is encoded.
+            let (next, written) = rayon::join(
+                || group.into_par_iter().map(encode).collect(),
+                // Of several errors, the first in the order of the blocks ends the loop.
+                || encoded.drain(..).try_for_each(|encoded| splits.write(&encoded?)),
+            );
+            written?;
+            if is_last {
                 return splits.finish();
             }
-            // Of several errors, the first in the order of the blocks ends the loop.
-            let encode = |block: Result<Block<'_>>| encode_block(tokenizer, &block?, limit);
-            let encoded: Vec<Result<Encoded>> = group.into_par_iter().map(encode).collect();
-            for encoded in encoded {
-                splits.write(&encoded?)?;
-            }
+            encoded = next;
             watch.advance(0)?;
         }
     })?
