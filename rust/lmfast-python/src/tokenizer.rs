@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use lmfast_core::{
     Result, Tokenizer as Core,
-    format::{gpt2, tiktoken, tokenizer_json},
+    format::{Template, gpt2, kind, tekken, tiktoken, tokenizer_json},
     pretokenize::{Pretokenizer, UNICODE_VERSION},
-    special::{SpecialPolicy, SpecialTokens},
+    special::{AddedToken, Flags, SpecialPolicy, SpecialTokens},
     vocabulary::Vocabulary,
 };
 use numpy::{IntoPyArray, PyArray1};
@@ -55,6 +55,23 @@ impl Tokenizer {
         Self::made(py, || tokenizer_json::load(&path.0))
     }
 
+    /// What kind of tokenizer file is at `path`.
+    #[staticmethod]
+    fn kind_of_file(py: Python<'_>, path: FilePath) -> PyResult<&'static str> {
+        let found = detached(py, || kind::of(&path.0))?;
+        Ok(match found {
+            kind::Kind::TokenizerJson => "tokenizer.json",
+            kind::Kind::Tekken => "tekken.json",
+            kind::Kind::Ranks => "tiktoken",
+            kind::Kind::Gpt2 => "gpt2",
+        })
+    }
+
+    #[staticmethod]
+    fn load_tekken(py: Python<'_>, path: FilePath) -> PyResult<Self> {
+        Self::made(py, || tekken::load(&path.0))
+    }
+
     #[staticmethod]
     fn load_tiktoken(
         py: Python<'_>,
@@ -71,12 +88,16 @@ impl Tokenizer {
     #[staticmethod]
     fn load_gpt2(
         py: Python<'_>,
-        folder: FilePath,
+        vocab: FilePath,
+        merges: FilePath,
         pretokenizer: PretokenizerName,
         special_tokens: SpecialNames,
+        more_tokens: SpecialIds,
     ) -> PyResult<Self> {
         Self::made(py, || {
-            gpt2::load(&folder.0, self::pretokenizer(pretokenizer.name())?, &special_tokens.0)
+            let pretokenizer = self::pretokenizer(pretokenizer.name())?;
+            let files = [&*vocab.0, &*merges.0];
+            gpt2::load(files, pretokenizer, &special_tokens.0, more_tokens.0)
         })
     }
 
@@ -104,6 +125,11 @@ impl Tokenizer {
 
     fn save_tiktoken(&self, py: Python<'_>, path: FilePath) -> PyResult<()> {
         detached(py, || tiktoken::save(&self.core, &path.0))
+    }
+
+    /// Refuse a tokenizer that tiktoken has no counterpart of.
+    fn check_ranks(&self, py: Python<'_>) -> PyResult<()> {
+        detached(py, || tiktoken::check(&self.core))
     }
 
     fn save_gpt2(&self, py: Python<'_>, folder: FilePath) -> PyResult<()> {
@@ -140,9 +166,41 @@ impl Tokenizer {
         UNICODE_VERSION
     }
 
+    /// Those whose flag `special` is set.
     #[getter]
     fn special_tokens(&self) -> Vec<(&str, u32)> {
-        self.core.special_tokens().iter().collect()
+        let special = self.core.special_tokens().added().iter().filter(|t| t.flags.special);
+        special.map(|token| (token.text.as_str(), token.id)).collect()
+    }
+
+    /// Text, id, and the flags special, normalized, lstrip, rstrip and single_word.
+    #[getter]
+    fn added_tokens(&self) -> Vec<(&str, u32, [bool; 5])> {
+        let tokens = self.core.special_tokens().added().iter();
+        let with_flags = tokens.map(|AddedToken { text, id, flags }| {
+            let Flags { special, normalized, lstrip, rstrip, single_word } = *flags;
+            (text.as_str(), *id, [special, normalized, lstrip, rstrip, single_word])
+        });
+        with_flags.collect()
+    }
+
+    /// The names of the normal forms that text is given first.
+    #[getter]
+    fn normalizer(&self) -> Vec<&'static str> {
+        self.core.special_tokens().normalizer().forms().iter().map(|form| form.name()).collect()
+    }
+
+    /// The ids that the file puts before and behind one text.
+    #[getter]
+    fn template(&self) -> (Vec<u32>, Vec<u32>) {
+        let Template { before, after, .. } = self.core.template();
+        (before.clone(), after.clone())
+    }
+
+    /// Whether the ids of a text always stand for all of it.
+    #[getter]
+    fn keeps_text(&self) -> bool {
+        self.core.special_tokens().keep_text()
     }
 
     fn tokens<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
@@ -162,16 +220,17 @@ impl Tokenizer {
     }
 
     fn pretokens<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let cut = detached(py, || {
+        let (text, cut) = detached(py, || {
+            let text = self.core.special_tokens().normalizer().normalize(text.as_bytes());
             let mut ends = Vec::new();
-            self.core.pretokenizer().for_each_bytes(text.as_bytes(), |pretoken| {
+            self.core.pretokenizer().for_each_bytes(&text, |pretoken| {
                 ends.push(ends.last().copied().unwrap_or(0) + pretoken.len());
             })?;
-            Ok(ends)
+            Ok((text, ends))
         })?;
         let starts = std::iter::once(0).chain(cut.iter().copied());
         let pieces = starts.zip(cut.iter().copied());
-        Ok(pieces.map(|(start, end)| PyBytes::new(py, &text.as_bytes()[start..end])).collect())
+        Ok(pieces.map(|(start, end)| PyBytes::new(py, &text[start..end])).collect())
     }
 
     fn truncated_to(&self, py: Python<'_>, n_vocab: Size) -> PyResult<Self> {

@@ -6,7 +6,12 @@ use rayon::prelude::*;
 
 use super::Tokenizer;
 use crate::{
-    error::Result, huge_pages, special::SpecialPolicy, threads, vocabulary::TokenId, watch::Watch,
+    error::Result,
+    huge_pages,
+    special::{Rule, SpecialPolicy},
+    threads,
+    vocabulary::TokenId,
+    watch::Watch,
 };
 
 /// Texts are handed to workers in groups of about this many bytes.
@@ -30,18 +35,19 @@ impl Tokenizer {
         threads: Option<NonZero<usize>>,
         watch: &Watch,
     ) -> Result<Batch> {
+        let rule = self.special_tokens.rule(policy)?;
         let groups = groups(texts);
         let threads = threads::count(threads).min(groups.len());
         if threads <= 1 {
             let mut batch =
                 Batch { ids: ids_for(texts), offsets: Vec::with_capacity(texts.len() + 1) };
             batch.offsets.push(0);
-            self.encode_onto(texts, policy, &mut batch, watch)?;
+            self.encode_onto(texts, &rule, &mut batch, watch)?;
             return Ok(batch);
         }
         let encode = |group: &&[&[u8]]| {
             let mut part = Batch { ids: Vec::new(), offsets: Vec::with_capacity(group.len()) };
-            self.encode_onto(group, policy, &mut part, watch)?;
+            self.encode_onto(group, &rule, &mut part, watch)?;
             Ok(part)
         };
         threads::run(threads, || {
@@ -54,13 +60,13 @@ impl Tokenizer {
     fn encode_onto(
         &self,
         texts: &[&[u8]],
-        policy: &SpecialPolicy,
+        rule: &Rule,
         batch: &mut Batch,
         watch: &Watch,
     ) -> Result<()> {
         self.with_memory(|memory| {
             for text in texts {
-                self.encode_into(text, policy, memory, &mut batch.ids)?;
+                self.encode_into(text, rule, memory, &mut batch.ids)?;
                 batch.offsets.push(batch.ids.len() as u64);
                 watch.advance(text.len() as u64)?;
             }

@@ -1,5 +1,6 @@
 //! Text to ids and back.
 
+mod added;
 mod batch;
 mod cache;
 mod decode;
@@ -26,9 +27,9 @@ use seams::Seams;
 use crate::{
     error::{Error, Result},
     files::hexadecimal,
-    format::byte_level::to_bytes,
+    format::{Template, byte_level::to_bytes},
     pretokenize::Pretokenizer,
-    special::{SpecialPolicy, SpecialTokens},
+    special::{Rule, SpecialPolicy, SpecialTokens},
     vocabulary::{TokenId, Vocabulary},
 };
 
@@ -40,6 +41,7 @@ pub struct Tokenizer {
     vocabulary: Vocabulary,
     special_tokens: SpecialTokens,
     pretokenizer: Pretokenizer,
+    template: Template,
     pairs: PairRanks,
     seams: Seams,
     /// Tokens that are whole pretokens and that merging does not give.
@@ -57,6 +59,10 @@ impl Tokenizer {
         pretokenizer: Pretokenizer,
     ) -> Result<Self> {
         for (text, id) in special_tokens.iter() {
+            // A token of the vocabulary may be added once more, to be found before all merges.
+            if vocabulary.token_bytes(id) == Some(text.as_bytes()) {
+                continue;
+            }
             if let Some(bytes) = vocabulary.token_bytes(id) {
                 let other = bytes.escape_ascii();
                 return Err(Error::vocabulary(format!(
@@ -76,6 +82,7 @@ impl Tokenizer {
             vocabulary,
             special_tokens,
             pretokenizer,
+            template: Template::default(),
             pairs,
             whole_only: HashMap::default(),
             idle: Mutex::default(),
@@ -130,19 +137,25 @@ impl Tokenizer {
             part(&id.to_le_bytes());
             part(text.as_bytes());
         }
+        let settings = self.settings_for_identity();
+        if !settings.is_empty() {
+            part(&settings);
+        }
         hexadecimal(hash)
     }
 
     /// The ids of `text`, with special tokens in it as `policy` says; by default they are text.
     pub fn encode(&self, text: &[u8], policy: &SpecialPolicy) -> Result<Vec<TokenId>> {
         let mut ids = Vec::with_capacity(text.len() / 3 + 1);
-        self.with_memory(|memory| self.encode_into(text, policy, memory, &mut ids))?;
+        let rule = self.special_tokens.rule(policy)?;
+        self.with_memory(|memory| self.encode_into(text, &rule, memory, &mut ids))?;
         Ok(ids)
     }
 
     /// Append the ids of `text` to `out`; special tokens in it are ordinary text.
     pub(crate) fn encode_ordinary_onto(&self, text: &[u8], out: &mut Vec<TokenId>) -> Result<()> {
-        self.with_memory(|memory| self.encode_ordinary_into(text, memory, out))
+        let rule = self.special_tokens.rule(&SpecialPolicy::default())?;
+        self.with_memory(|memory| self.encode_into(text, &rule, memory, out))
     }
 
     /// Appends the tokens of one pretoken at a time.
@@ -185,12 +198,15 @@ impl Tokenizer {
     fn encode_into(
         &self,
         text: &[u8],
-        policy: &SpecialPolicy,
+        rule: &Rule,
         memory: &mut Memory,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
+        if !self.special_tokens.is_plain() {
+            return self.encode_parts_into(text, rule, memory, out);
+        }
         let mut done = 0;
-        for found in self.special_tokens.check(text, policy)?.find_iter(text) {
+        for found in self.special_tokens.find_iter(text, rule)? {
             self.encode_ordinary_into(&text[done..found.start], memory, out)?;
             out.push(found.id);
             done = found.end;
