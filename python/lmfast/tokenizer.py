@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
+from collections.abc import Callable
+from typing import NamedTuple
 
 from lmfast._lmfast import Tokenizer as _Core
-from lmfast.errors import ConfigError, TextError
+from lmfast.batch import Batch
+from lmfast.decoding import DecodingMethods
+from lmfast.encoding import EncodingMethods
 from lmfast.formats import PRETOKENIZERS, FileMethods, Roles, pretokenizer_argument
 from lmfast.formats.loading import TOKENIZER_FILE
 from lmfast.steps import TextSteps, steps_of
+from lmfast.text_input import END_OF_TEXT, Ids, Progress, Special
+from lmfast.tiktoken_names import TiktokenNames
 from lmfast.trace import TrainingRecord
-
-if TYPE_CHECKING:
-    # Loaded when arrays are asked for: it takes longer to load than all else here.
-    import numpy as np
-    from numpy.typing import NDArray
+from lmfast.transformers_names import TransformersNames
 
 __all__ = [
     "END_OF_TEXT",
@@ -30,13 +29,6 @@ __all__ = [
     "Tokenizer",
     "pretokenizer_argument",
 ]
-
-Special: TypeAlias = Literal["all"] | Collection[str]
-Ids: TypeAlias = "Iterable[int] | NDArray[np.integer]"
-Progress: TypeAlias = Callable[[int], object]
-
-END_OF_TEXT = "<|endoftext|>"
-
 
 class AddedToken(NamedTuple):
     """A token that is matched as a whole."""
@@ -55,34 +47,7 @@ class AddedToken(NamedTuple):
     """Found only where no word goes on beside it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Batch(Sequence["NDArray[np.uint32]"]):
-    """The ids of many documents, end to end; a document's own are a view, not a copy."""
-
-    ids: NDArray[np.uint32]
-    """Ids of all documents, ``[tokens]``."""
-    offsets: NDArray[np.uint64]
-    """Where each document begins in ``ids``, then where the last one ends, ``[documents + 1]``."""
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @overload
-    def __getitem__(self, index: int) -> NDArray[np.uint32]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[NDArray[np.uint32]]: ...
-    def __getitem__(self, index: int | slice) -> NDArray[np.uint32] | list[NDArray[np.uint32]]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        place = range(len(self))[index]
-        return self.ids[self.offsets[place] : self.offsets[place + 1]]
-
-    def tolist(self) -> list[list[int]]:
-        """The ids of each document as a list."""
-        return [ids.tolist() for ids in self]
-
-
-class Tokenizer(FileMethods):
+class Tokenizer(FileMethods, EncodingMethods, DecodingMethods, TiktokenNames, TransformersNames):
     """A byte-level BPE tokenizer; safe to share between threads, and to pickle.
 
     Load one with ``Tokenizer.load``, or train one with ``lmfast.train_bpe``.
@@ -188,105 +153,6 @@ class Tokenizer(FileMethods):
         """A SHA-256 of all that decides which ids a text gets; shards and checkpoints carry it."""
         return self._core.identity
 
-    def encode(
-        self,
-        text: str | bytes,
-        *,
-        allowed_special: Special = frozenset(),
-        disallowed_special: Special = "all",
-    ) -> list[int]:
-        """The ids of ``text``, with tiktoken's policy on special tokens.
-
-        Args:
-            text: What to encode. Bytes need not be UTF-8.
-            allowed_special: Special tokens that become their ids when their text occurs.
-            disallowed_special: Special tokens that must not occur. ``"all"`` is all that are not
-                allowed: raw text that looks like a control token is an attack or a mistake, so it
-                is refused unless the caller says otherwise. ``()`` refuses none.
-
-        Raises:
-            SpecialTokenError: A disallowed special token occurs.
-            TextError: The text has a lone surrogate.
-        """
-        return self._core.encode(text, allowed_special, disallowed_special)
-
-    def encode_ordinary(self, text: str | bytes) -> list[int]:
-        """The ids of ``text``; the text of special tokens is text like any other.
-
-        Raises:
-            TextError: The text has a lone surrogate.
-        """
-        return self._core.encode(text, (), ())
-
-    def encode_batch(
-        self,
-        documents: Sequence[str | bytes],
-        threads: int | None = None,
-        *,
-        allowed_special: Special = frozenset(),
-        disallowed_special: Special = "all",
-        on_progress: Progress | None = None,
-    ) -> Batch:
-        """The ids of each document, encoded on many threads; the same for any number of them.
-
-        Args:
-            documents: What to encode.
-            threads: ``None`` is one per core.
-            allowed_special: As in ``encode``.
-            disallowed_special: As in ``encode``.
-            on_progress: Called now and then with the bytes done.
-
-        Raises:
-            SpecialTokenError: A disallowed special token occurs.
-            TextError: A text has a lone surrogate.
-        """
-        ids, offsets = self._core.encode_batch(
-            documents, allowed_special, disallowed_special, threads, on_progress
-        )
-        return Batch(ids, offsets)
-
-    def decode(self, ids: Ids, errors: Literal["strict", "replace", "ignore"] = "replace") -> str:
-        """The text that ``ids`` stand for.
-
-        Args:
-            ids: Ids of any integer type.
-            errors: What to do where the bytes are not UTF-8, as happens when ids are cut inside a
-                character; the choices are those of ``bytes.decode``.
-
-        Raises:
-            UnknownTokenError: No token has one of the ids.
-            TextError: The bytes are not UTF-8, and ``errors`` is ``"strict"``.
-            ConfigError: ``errors`` is none of the three.
-        """
-        if errors not in ("strict", "replace", "ignore"):
-            msg = f"there is no error handler {errors!r}; use strict, replace or ignore"
-            raise ConfigError(msg)
-        data = self._core.decode_bytes(ids)
-        try:
-            return data.decode("utf-8", errors)
-        except UnicodeDecodeError as error:
-            msg = (
-                f"cannot decode the ids as UTF-8: {error.reason} at byte {error.start}; "
-                "decode_bytes gives the bytes, errors='replace' puts U+FFFD there"
-            )
-            raise TextError(msg) from error
-
-    def decode_bytes(self, ids: Ids) -> bytes:
-        """The bytes that ``ids`` stand for; special tokens stand for their text.
-
-        Raises:
-            UnknownTokenError: No token has one of the ids.
-        """
-        return self._core.decode_bytes(ids)
-
-    def token_bytes(self, token_id: int) -> bytes:
-        """The bytes of one token.
-
-        Raises:
-            UnknownTokenError: No token has this id.
-        """
-        return self._core.token_bytes(token_id)
-
     def token_id(self, token: str | bytes) -> int:
         """The id of the token, special or not, that is exactly ``token``.
 
@@ -294,15 +160,6 @@ class Tokenizer(FileMethods):
             UnknownTokenError: There is no such token.
         """
         return self._core.token_id(token)
-
-    def token_byte_lengths(self) -> NDArray[np.int64]:
-        """The length in bytes of each token, ``[n_vocab]``; 0 for special tokens and gaps."""
-        import numpy as np
-
-        lengths = np.zeros(self.n_vocab, dtype=np.int64)
-        for token, token_id in self._core.tokens():
-            lengths[token_id] = len(token)
-        return lengths
 
     def steps(self, text: str | bytes) -> TextSteps:
         """How ``text`` is built up, merge by merge; special tokens in it are text.

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use lmfast_core::{
-    Result, Tokenizer as Core,
+    Result, Tokenizer as Core, Watch,
+    encode::{Side, Unit},
     format::{Template, gpt2, kind, tekken, tiktoken, tokenizer_json},
     pretokenize::{Pretokenizer, UNICODE_VERSION},
     special::{AddedToken, Flags, SpecialPolicy, SpecialTokens},
     vocabulary::Vocabulary,
 };
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::{prelude::*, types::PyBytes};
 
 use crate::{
     arguments::{
-        Count, FilePath, Id, Ids, PretokenizerName, Ranks, Size, Special, SpecialIds, SpecialNames,
-        Text, Texts,
+        Count, FilePath, Id, IdLists, Ids, PretokenizerName, Ranks, Size, Special, SpecialIds,
+        SpecialNames, Str, Text, Texts,
     },
     door::{detached, watched},
 };
@@ -33,6 +34,10 @@ impl Tokenizer {
         Self { core: Arc::new(core) }
     }
 
+    fn ids(&self, py: Python<'_>, text: &Text, policy: &SpecialPolicy) -> PyResult<Vec<u32>> {
+        sized(py, text, |_| self.core.encode(text.as_bytes(), policy))
+    }
+
     fn made(py: Python<'_>, make: impl FnOnce() -> Result<Core> + Send) -> PyResult<Self> {
         detached(py, make).map(Self::new)
     }
@@ -41,6 +46,23 @@ impl Tokenizer {
 /// The pretokenizer of a name or a pattern; `None` does not cut.
 pub(crate) fn pretokenizer(name: Option<&str>) -> Result<Pretokenizer> {
     name.map_or(Ok(Pretokenizer::None), Pretokenizer::new)
+}
+
+fn policy(allowed: Special, disallowed: Special) -> SpecialPolicy {
+    SpecialPolicy { allowed: allowed.0, disallowed: disallowed.0 }
+}
+
+/// Work on one text: on the caller's thread, or watched where it may take long.
+fn sized<T: Send>(
+    py: Python<'_>,
+    text: &Text,
+    work: impl FnOnce(&Watch) -> Result<T> + Send,
+) -> PyResult<T> {
+    if text.as_bytes().len() < LONG {
+        detached(py, || work(&Watch::default()))
+    } else {
+        watched(py, None, work)
+    }
 }
 
 #[pymethods]
@@ -139,6 +161,11 @@ impl Tokenizer {
     #[getter]
     fn n_vocab(&self) -> usize {
         self.core.n_vocab()
+    }
+
+    #[getter]
+    fn n_tokens(&self) -> usize {
+        self.core.n_tokens()
     }
 
     #[getter]
@@ -254,13 +281,60 @@ impl Tokenizer {
         allowed_special: Special,
         disallowed_special: Special,
     ) -> PyResult<Vec<u32>> {
-        let policy = SpecialPolicy { allowed: allowed_special.0, disallowed: disallowed_special.0 };
-        let encode = || self.core.encode(text.as_bytes(), &policy);
-        if text.as_bytes().len() < LONG {
-            detached(py, encode)
-        } else {
-            watched(py, None, |_| encode())
-        }
+        self.ids(py, &text, &policy(allowed_special, disallowed_special))
+    }
+
+    fn encode_to_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        allowed_special: Special,
+        disallowed_special: Special,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let ids = self.ids(py, &text, &policy(allowed_special, disallowed_special))?;
+        Ok(ids.into_boxed_slice().into_pyarray(py))
+    }
+
+    fn count_tokens(
+        &self,
+        py: Python<'_>,
+        text: Text,
+        allowed_special: Special,
+        disallowed_special: Special,
+    ) -> PyResult<usize> {
+        let policy = policy(allowed_special, disallowed_special);
+        sized(py, &text, |watch| self.core.count_tokens(text.as_bytes(), &policy, watch))
+    }
+
+    fn truncate<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        max_tokens: Size,
+        left: bool,
+        allowed_special: Special,
+        disallowed_special: Special,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let policy = policy(allowed_special, disallowed_special);
+        let most = usize::try_from(max_tokens.0).unwrap_or(usize::MAX);
+        let side = if left { Side::Left } else { Side::Right };
+        let kept = sized(py, &text, |watch| {
+            self.core.truncate(text.as_bytes(), most, side, &policy, watch)
+        })?;
+        Ok(text.part(py, kept))
+    }
+
+    #[expect(clippy::type_complexity, reason = "starts and ends")]
+    fn spans<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        ids: Ids,
+        characters: bool,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
+        let unit = if characters { Unit::Character } else { Unit::Byte };
+        let spans = detached(py, || self.core.spans(text.as_bytes(), &ids.0, unit))?;
+        Ok((spans.starts.into_pyarray(py), spans.ends.into_pyarray(py)))
     }
 
     #[expect(clippy::type_complexity, reason = "ids and offsets")]
@@ -273,7 +347,7 @@ impl Tokenizer {
         threads: Count,
         on_progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
-        let policy = SpecialPolicy { allowed: allowed_special.0, disallowed: disallowed_special.0 };
+        let policy = policy(allowed_special, disallowed_special);
         let batch = watched(py, on_progress.as_ref(), |watch| {
             let texts: Vec<&[u8]> = texts.0.iter().map(Text::as_bytes).collect();
             self.core.encode_batch(&texts, &policy, threads.0, watch)
@@ -281,8 +355,56 @@ impl Tokenizer {
         Ok((batch.ids.into_pyarray(py), batch.offsets.into_pyarray(py)))
     }
 
-    fn decode_bytes<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = detached(py, || self.core.decode_bytes(&ids.0))?;
+    fn decode_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        ids: Ids,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = detached(py, || {
+            let ids = if skip_special { self.core.without_special(ids.0) } else { ids.0 };
+            self.core.decode_bytes(&ids)
+        })?;
         Ok(PyBytes::new(py, &bytes))
     }
+
+    fn decode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        ids: PyReadonlyArray1<'py, u32>,
+        offsets: PyReadonlyArray1<'py, u64>,
+        skip_special: bool,
+        threads: Count,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let (ids, offsets) = (ids.as_array().to_vec(), offsets.as_array().to_vec());
+        let decode =
+            |watch: &Watch| self.core.decode_batch(&ids, &offsets, skip_special, threads.0, watch);
+        let texts = if ids.len() < LONG {
+            detached(py, || decode(&Watch::default()))
+        } else {
+            watched(py, None, decode)
+        }?;
+        Ok(texts.iter().map(|text| PyBytes::new(py, text)).collect())
+    }
+
+    fn spelling(&self, py: Python<'_>, id: Id) -> PyResult<String> {
+        detached(py, || self.core.spelling(id.0))
+    }
+
+    fn id_of_spelling(&self, spelling: Str) -> Option<u32> {
+        self.core.id_of_spelling(&spelling.0)
+    }
+
+    fn spellings(&self) -> Vec<(String, u32)> {
+        self.core.spellings().collect()
+    }
+}
+
+/// The ids of many texts, end to end, and where each begins and the last one ends.
+#[pyfunction]
+pub(crate) fn flatten_ids(
+    py: Python<'_>,
+    lists: IdLists,
+) -> (Bound<'_, PyArray1<u32>>, Bound<'_, PyArray1<u64>>) {
+    (lists.ids.into_pyarray(py), lists.offsets.into_pyarray(py))
 }

@@ -4,31 +4,39 @@ mod added;
 mod batch;
 mod cache;
 mod decode;
+mod decode_batch;
 mod front;
+mod idle;
 mod long_cache;
 mod merge;
 mod pairs;
+mod parts;
 mod pieces;
 mod prefetch;
 mod resize;
 mod seams;
+mod spans;
+mod spelling;
 
-use std::{collections::HashMap, sync::Mutex};
+use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 use sha2::{Digest, Sha256};
 
 pub use batch::Batch;
+use idle::Idle;
 use merge::Workspace;
 use pairs::PairRanks;
+pub use parts::Side;
 use pieces::{Memory, Pieces};
 use seams::Seams;
+pub use spans::{Spans, Unit};
 
 use crate::{
     error::{Error, Result},
     files::hexadecimal,
     format::{Template, byte_level::to_bytes},
-    pretokenize::Pretokenizer,
+    pretokenize::{Classes, Pretokenizer},
     special::{Rule, SpecialPolicy, SpecialTokens},
     vocabulary::{TokenId, Vocabulary},
 };
@@ -47,7 +55,7 @@ pub struct Tokenizer {
     /// Tokens that are whole pretokens and that merging does not give.
     whole_only: HashMap<Box<[u8]>, TokenId, FxBuildHasher>,
     /// Memory of earlier calls, one for each call that ran at the same time.
-    idle: Mutex<Vec<Memory>>,
+    idle: Idle<Memory>,
 }
 
 impl Tokenizer {
@@ -76,6 +84,8 @@ impl Tokenizer {
                 )));
             }
         }
+        // A child forked while another thread makes this table would wait for it for good.
+        Classes::get();
         let pairs = PairRanks::new(vocabulary.merges(), vocabulary.byte_ids());
         let mut tokenizer = Self {
             seams: Seams::of(&vocabulary),
@@ -85,7 +95,7 @@ impl Tokenizer {
             template: Template::default(),
             pairs,
             whole_only: HashMap::default(),
-            idle: Mutex::default(),
+            idle: Idle::default(),
         };
         tokenizer.whole_only = tokenizer.tokens_out_of_reach();
         Ok(tokenizer)
@@ -228,11 +238,10 @@ impl Tokenizer {
     }
 
     fn with_memory<T>(&self, work: impl FnOnce(&mut Memory) -> Result<T>) -> Result<T> {
-        let lock = || self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let idle = lock().pop();
-        let mut memory = idle.map_or_else(Memory::new, Ok)?;
+        let new = || Memory::new().map(Box::new);
+        let mut memory = self.idle.take().map_or_else(new, Ok)?;
         let result = work(&mut memory);
-        lock().push(memory);
+        self.idle.put(memory);
         result
     }
 }

@@ -20,6 +20,7 @@ use masks::Tier;
 pub use regex::{Engine, UserPattern};
 pub use steps::Steps;
 pub(crate) use steps::{Behavior, Cut, Finds, SplitPattern, Step};
+pub(crate) use unicode::Classes;
 pub use unicode::UNICODE_VERSION;
 
 use crate::{error::Result, format::pre_tokenizer};

@@ -147,13 +147,21 @@ impl SpecialTokens {
 
     /// The text of an added token.
     pub fn text_of(&self, id: TokenId) -> Option<&str> {
-        let at = self.tokens.binary_search_by_key(&id, |token| token.id).ok()?;
-        Some(&self.tokens[at].text)
+        self.token_of(id).map(|token| token.text.as_str())
+    }
+
+    /// Whether the token of that id is special.
+    pub(crate) fn is_special(&self, id: TokenId) -> bool {
+        self.token_of(id).is_some_and(|token| token.flags.special)
     }
 
     fn flags_of(&self, id: TokenId) -> Flags {
-        let at = self.tokens.binary_search_by_key(&id, |token| token.id);
-        self.tokens[at.expect("a token that was found is one of these")].flags
+        self.token_of(id).expect("a token that was found is one of these").flags
+    }
+
+    fn token_of(&self, id: TokenId) -> Option<&AddedToken> {
+        let at = self.tokens.binary_search_by_key(&id, |token| token.id).ok()?;
+        Some(&self.tokens[at])
     }
 
     /// Finds the special tokens, by their text as it is.
