@@ -30,6 +30,7 @@ __all__ = [
     "pretokenizer_argument",
 ]
 
+
 class AddedToken(NamedTuple):
     """A token that is matched as a whole."""
 
