@@ -5,6 +5,7 @@ This package is light: the trainer (``lmfast.training``) needs the extra ``lmfas
 
 from lmfast._lmfast import __version__
 from lmfast.bpe import PretokenCounts, count_pretokens, train_bpe, train_from_counts
+from lmfast.encodings import encoding_for_model, get_encoding
 from lmfast.errors import LmfastError
 from lmfast.extension import extend
 from lmfast.tokenizer import Batch, Tokenizer
@@ -16,7 +17,9 @@ __all__ = [
     "Tokenizer",
     "__version__",
     "count_pretokens",
+    "encoding_for_model",
     "extend",
+    "get_encoding",
     "train_bpe",
     "train_from_counts",
 ]

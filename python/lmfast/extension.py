@@ -1,6 +1,7 @@
 """Continuing a vocabulary on more text."""
 
 from lmfast.bpe import TieBreak, count_pretokens, merge_counted
+from lmfast.errors import VocabularyError
 from lmfast.sources import Corpus, OnError, StrPath
 from lmfast.tokenizer import Progress, Tokenizer
 
@@ -51,12 +52,19 @@ def extend(
         MissingDependencyError: Parquet and Arrow files need the extra ``lmfast[arrow]``.
         CorpusError: The sources hold no text, or something that cannot be used.
         TextError: An item of the iterator is not UTF-8.
-        VocabularyError: ``vocab_size`` is less than there is, or more than the corpus can fill.
+        VocabularyError: ``vocab_size`` is less than there is, or more than the corpus can fill; or
+            the tokenizer normalizes text.
         FileError: A source cannot be read, or a temporary file cannot be written.
         ConfigError: There is no such tie-break, a number is out of range, or the budget is too
             small.
         InputTypeError: An argument has the wrong type.
     """
+    if tokenizer.normalizer:
+        msg = (
+            f"cannot extend a tokenizer that normalizes text ({', '.join(tokenizer.normalizer)}): "
+            "pairs would be counted in the text as it is, not in the form that is encoded"
+        )
+        raise VocabularyError(msg)
     counts = count_pretokens(
         sources,
         pretokenizer=tokenizer.pattern,

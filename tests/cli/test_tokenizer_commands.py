@@ -94,7 +94,7 @@ def test_inspect_shows_what_is_inside(lmfast, trained):
         (["encode", "TOKENIZER", "CORPUS"], "needs --out"),
         (["encode", "TOKENIZER", "--out", "x"], "--out makes shards from a corpus"),
         (["encode", "missing.json", "--text", "a"], "there is no such file"),
-        (["encode", "CORPUS", "--text", "a"], "not a tokenizer.json"),
+        (["encode", "CORPUS", "--text", "a"], "none of the tokenizer files"),
         (["decode", "TOKENIZER", "280"], "vocabulary ends at 279"),
         (["decode", "TOKENIZER", "--shards", "missing"], "missing"),
         (["inspect", "TOKENIZER", "--pretokenizer", "gpt2"], "holds its own pretokenizer"),

@@ -8,6 +8,7 @@ import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from odd_vocabularies import from_file, odd_tokenizers
+from test_added_tokens import file_of, ours_of
 from test_train_rule import SPECIAL, TIE_BREAKS, documents
 from tokenizer_texts import END_OF_TEXT, MULTILINGUAL, library_files, ordinary_text, random_words
 from trained_tokenizers import KINDS, Trained
@@ -212,3 +213,9 @@ def test_what_cannot_be_extended(gpt2: lmfast.Tokenizer) -> None:
         lmfast.extend(gpt2, iter(texts), vocab_size=1600, tie_break="none")  # type: ignore[arg-type]
     with pytest.raises(InputTypeError):
         lmfast.extend(gpt2, 7, vocab_size=1600)  # type: ignore[arg-type]
+
+
+def test_a_normal_form_cannot_be_extended() -> None:
+    tokenizer = ours_of(file_of([], normalizer={"type": "NFC"}))
+    with pytest.raises(VocabularyError, match="normalizes text"):
+        lmfast.extend(tokenizer, iter(["abab"]), vocab_size=tokenizer.n_vocab + 1)

@@ -62,7 +62,9 @@ def test_eight_threads_at_once(gpt2: lmfast.Tokenizer) -> None:
         if number % 2:
             return gpt2.encode_batch(lines, 2).tolist() == expected
         encoded = [gpt2.encode_ordinary(line) for line in lines]
-        return encoded == expected and [gpt2.decode(ids) for ids in encoded] == lines
+        counts = [gpt2.count_tokens(line) for line in lines]
+        assert counts == [len(gpt2.encode_with_offsets(line).ids) for line in lines]
+        return encoded == expected and gpt2.decode_batch(encoded) == lines
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(64)))
@@ -90,6 +92,78 @@ def test_in_a_child(gpt2: lmfast.Tokenizer, method: str) -> None:
         assert child.exitcode == 0
     finally:
         child.kill()
+
+
+FORKS = """
+import faulthandler, os, threading
+import lmfast
+faulthandler.dump_traceback_later(80, exit=True)
+tokenizer = lmfast.train_bpe(iter(["some words that go on"] * 9), vocab_size=270)
+expected = tokenizer.encode("some words")
+stop = threading.Event()
+
+def work():
+    while not stop.is_set():
+        tokenizer.encode("some words"); tokenizer.count_tokens("words")
+
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        right = tokenizer.encode("some words") == expected
+        right &= tokenizer.encode_batch(["some words"] * 3, 2) == [expected] * 3
+        os._exit(0 if right else 1)
+    assert os.waitpid(child, 0)[1] == 0
+stop.set()
+"""
+
+
+def test_a_fork_while_threads_encode() -> None:
+    """Locks that other threads hold at that moment stay locked in the child."""
+    options = ["-W", "ignore::DeprecationWarning"]
+    subprocess.run([sys.executable, *options, "-c", FORKS], check=True, timeout=90)
+
+
+class _Lines:
+    """A dataset whose items are encoded by the workers."""
+
+    def __init__(self, tokenizer: lmfast.Tokenizer, lines: list[str]) -> None:
+        self.tokenizer, self.lines = tokenizer, lines
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __getitem__(self, index: int) -> str:
+        return self.lines[index]
+
+    def collate(self, lines: list[str]) -> object:
+        return self.tokenizer(lines, padding=True, pad_token_id=0, return_tensors="pt")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_workers_of_a_data_loader(gpt2: lmfast.Tokenizer, method: str) -> None:
+    from torch.utils.data import DataLoader
+
+    lines = MULTILINGUAL.splitlines(keepends=True)
+    data = _Lines(gpt2, lines)
+    gpt2.encode_batch(lines * 20, 2)
+    loader = DataLoader(
+        data,  # type: ignore[arg-type]
+        batch_size=4,
+        num_workers=2,
+        collate_fn=data.collate,
+        multiprocessing_context=method,
+        timeout=60,
+    )
+    found: list[list[int]] = []
+    for batch in loader:
+        rows = zip(batch["input_ids"], batch["attention_mask"], strict=True)
+        found += [ids[mask == 1].tolist() for ids, mask in rows]
+    assert found == [gpt2.encode_ordinary(line) for line in lines]
 
 
 LONG_WORK = {

@@ -57,10 +57,14 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// The bytes of a vocabulary file.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|error| Error::io("read", path, error))
+}
+
 /// The text of a vocabulary file.
 pub(crate) fn read_text(path: &Path) -> Result<String> {
-    let bytes = fs::read(path).map_err(|error| Error::io("read", path, error))?;
-    String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(read(path)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Error::vocabulary(format!("{} is not UTF-8: invalid at byte {at}", path.display()))
     })

@@ -8,6 +8,7 @@ pub mod format;
 mod hash;
 mod huge_pages;
 mod huge_table;
+pub mod normalize;
 pub mod pretokenize;
 pub mod shard;
 pub mod source;

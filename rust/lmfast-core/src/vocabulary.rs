@@ -117,7 +117,10 @@ impl Vocabulary {
             Self { tokens, ids, byte_ids, merges: Vec::new(), whole_pretokens_first };
         match merges {
             Merges::Ranked(merges) => vocabulary.merges = merges,
-            Merges::Spelled(merges) => vocabulary.merges = vocabulary.resolve(merges)?,
+            Merges::Spelled(merges) => {
+                vocabulary.merges = vocabulary.resolve(merges)?;
+                vocabulary.share_ranks_of_splits();
+            }
             Merges::Implied => {
                 let recovered = vocabulary.recover_merges();
                 vocabulary.whole_pretokens_first = recovered.is_none();
@@ -214,6 +217,19 @@ impl Vocabulary {
         ends.windows(2).map(part).collect()
     }
 
+    /// A file of merges cannot say that some share a rank. Where ranks alone made every split a
+    /// merge, they do.
+    fn share_ranks_of_splits(&mut self) {
+        if !self.whole_pretokens_first {
+            return;
+        }
+        let splits = self.all_splits();
+        let joined = |merge: &Merge| (merge.left, merge.right);
+        if splits.iter().map(joined).eq(self.merges.iter().map(joined)) {
+            self.merges = splits;
+        }
+    }
+
     fn all_splits(&self) -> Vec<Merge> {
         let mut merges = Vec::new();
         for (merged, bytes) in self.tokens() {
@@ -298,6 +314,18 @@ mod tests {
         assert!(vocabulary.whole_pretokens_first());
         assert_eq!(vocabulary.merges(), []);
         assert_eq!(vocabulary.token_bytes(299), None);
+    }
+
+    #[test]
+    fn every_split_comes_back_from_a_file_of_merges() {
+        let ranks = bytes_and(&[("aa", 256), ("aaa", 257), ("xyz", 258)]);
+        let implied = Vocabulary::from_ranks(ranks.clone()).unwrap();
+        let bytes = |id| Box::from(implied.token_bytes(id).unwrap());
+        let pairs: Vec<BytePair> =
+            implied.merges().iter().map(|merge| (bytes(merge.left), bytes(merge.right))).collect();
+        assert_eq!(pairs.len(), 3);
+        let spelled = Vocabulary::from_tokens_and_merges(ranks, &pairs, true).unwrap();
+        assert_eq!(spelled.merges(), implied.merges());
     }
 
     #[test]

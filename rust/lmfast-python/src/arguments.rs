@@ -1,10 +1,11 @@
 //! What Python passes in, borrowed where it can be.
 
-use std::{num::NonZero, path::PathBuf};
+use std::{num::NonZero, ops::Range, path::PathBuf};
 
 use lmfast_core::special::SpecialSet;
 use numpy::PyReadonlyArray1;
 use pyo3::{
+    buffer::PyBuffer,
     prelude::*,
     pybacked::{PyBackedBytes, PyBackedStr},
     types::{PyBytes, PyInt, PyMapping, PyString},
@@ -12,10 +13,11 @@ use pyo3::{
 
 use crate::errors::raise;
 
-/// `str` or `bytes`, borrowed.
+/// `str` or `bytes`, borrowed, or a copy of the bytes in another buffer, which may change any time.
 pub(crate) enum Text {
     Str(PyBackedStr),
     Bytes(PyBackedBytes),
+    Copied(Vec<u8>),
 }
 
 impl Text {
@@ -23,6 +25,17 @@ impl Text {
         match self {
             Self::Str(text) => text.as_bytes(),
             Self::Bytes(bytes) => bytes,
+            Self::Copied(bytes) => bytes,
+        }
+    }
+
+    /// A part of the text, of the kind that the text is.
+    pub(crate) fn part<'py>(&self, py: Python<'py>, range: Range<usize>) -> Bound<'py, PyAny> {
+        match self {
+            Self::Str(text) => PyString::new(py, &text[range]).into_any(),
+            Self::Bytes(_) | Self::Copied(_) => {
+                PyBytes::new(py, &self.as_bytes()[range]).into_any()
+            }
         }
     }
 }
@@ -35,10 +48,20 @@ impl<'py> FromPyObject<'_, 'py> for Text {
             string(object).map(Self::Str)
         } else if object.is_instance_of::<PyBytes>() {
             Ok(Self::Bytes(object.extract()?))
+        } else if let Some(bytes) = copied(object)? {
+            Ok(Self::Copied(bytes))
         } else {
             Err(wrong_type(object, "text must be str or bytes"))
         }
     }
+}
+
+/// The bytes of a `bytearray`, a `memoryview` or an array of `uint8`; `None` for all else.
+fn copied(object: Borrowed<'_, '_, PyAny>) -> PyResult<Option<Vec<u8>>> {
+    let Ok(buffer) = PyBuffer::<u8>::get(&object) else {
+        return Ok(None);
+    };
+    if buffer.dimensions() == 1 { buffer.to_vec(object.py()).map(Some) } else { Ok(None) }
 }
 
 /// A `str`, where bytes are not accepted.
@@ -221,6 +244,26 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
         let items =
             items.map_err(|_| wrong_type(object, "ids must be integers in a list or array"))?;
         items.map(|item| id(item?.as_borrowed())).collect::<PyResult<_>>().map(Self)
+    }
+}
+
+/// The ids of many texts, end to end, and where each begins and the last one ends.
+pub(crate) struct IdLists {
+    pub(crate) ids: Vec<u32>,
+    pub(crate) offsets: Vec<u64>,
+}
+
+impl<'py> FromPyObject<'_, 'py> for IdLists {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let lists: Vec<Ids> = items(object, "ids must be a sequence of lists or arrays of ids")?;
+        let (mut ids, mut offsets) = (Vec::new(), vec![0]);
+        for list in lists {
+            ids.extend_from_slice(&list.0);
+            offsets.push(ids.len() as u64);
+        }
+        Ok(Self { ids, offsets })
     }
 }
 

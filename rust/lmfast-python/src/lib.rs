@@ -22,7 +22,7 @@ mod _lmfast {
         looking::{character_class, for_each_text, pretokenizer_names},
         shards::write_shards,
         sources::{Sources, expand_sources},
-        tokenizer::Tokenizer,
+        tokenizer::{Tokenizer, flatten_ids},
         training::PretokenCounts,
     };
 

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use lmfast_core::{
-    Result, Tokenizer as Core,
-    format::{gpt2, tiktoken, tokenizer_json},
-    pretokenize::Pretokenizer,
-    special::{SpecialPolicy, SpecialTokens},
+    Result, Tokenizer as Core, Watch,
+    encode::{Side, Unit},
+    format::{Template, gpt2, kind, tekken, tiktoken, tokenizer_json},
+    pretokenize::{Pretokenizer, UNICODE_VERSION},
+    special::{AddedToken, Flags, SpecialPolicy, SpecialTokens},
     vocabulary::Vocabulary,
 };
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::{prelude::*, types::PyBytes};
 
 use crate::{
     arguments::{
-        Count, FilePath, Id, Ids, PretokenizerName, Ranks, Size, Special, SpecialIds, SpecialNames,
-        Text, Texts,
+        Count, FilePath, Id, IdLists, Ids, PretokenizerName, Ranks, Size, Special, SpecialIds,
+        SpecialNames, Str, Text, Texts,
     },
     door::{detached, watched},
 };
@@ -33,6 +34,10 @@ impl Tokenizer {
         Self { core: Arc::new(core) }
     }
 
+    fn ids(&self, py: Python<'_>, text: &Text, policy: &SpecialPolicy) -> PyResult<Vec<u32>> {
+        sized(py, text, |_| self.core.encode(text.as_bytes(), policy))
+    }
+
     fn made(py: Python<'_>, make: impl FnOnce() -> Result<Core> + Send) -> PyResult<Self> {
         detached(py, make).map(Self::new)
     }
@@ -41,6 +46,23 @@ impl Tokenizer {
 /// The pretokenizer of a name or a pattern; `None` does not cut.
 pub(crate) fn pretokenizer(name: Option<&str>) -> Result<Pretokenizer> {
     name.map_or(Ok(Pretokenizer::None), Pretokenizer::new)
+}
+
+fn policy(allowed: Special, disallowed: Special) -> SpecialPolicy {
+    SpecialPolicy { allowed: allowed.0, disallowed: disallowed.0 }
+}
+
+/// Work on one text: on the caller's thread, or watched where it may take long.
+fn sized<T: Send>(
+    py: Python<'_>,
+    text: &Text,
+    work: impl FnOnce(&Watch) -> Result<T> + Send,
+) -> PyResult<T> {
+    if text.as_bytes().len() < LONG {
+        detached(py, || work(&Watch::default()))
+    } else {
+        watched(py, None, work)
+    }
 }
 
 #[pymethods]
@@ -53,6 +75,23 @@ impl Tokenizer {
     #[staticmethod]
     fn load_json(py: Python<'_>, path: FilePath) -> PyResult<Self> {
         Self::made(py, || tokenizer_json::load(&path.0))
+    }
+
+    /// What kind of tokenizer file is at `path`.
+    #[staticmethod]
+    fn kind_of_file(py: Python<'_>, path: FilePath) -> PyResult<&'static str> {
+        let found = detached(py, || kind::of(&path.0))?;
+        Ok(match found {
+            kind::Kind::TokenizerJson => "tokenizer.json",
+            kind::Kind::Tekken => "tekken.json",
+            kind::Kind::Ranks => "tiktoken",
+            kind::Kind::Gpt2 => "gpt2",
+        })
+    }
+
+    #[staticmethod]
+    fn load_tekken(py: Python<'_>, path: FilePath) -> PyResult<Self> {
+        Self::made(py, || tekken::load(&path.0))
     }
 
     #[staticmethod]
@@ -71,12 +110,16 @@ impl Tokenizer {
     #[staticmethod]
     fn load_gpt2(
         py: Python<'_>,
-        folder: FilePath,
+        vocab: FilePath,
+        merges: FilePath,
         pretokenizer: PretokenizerName,
         special_tokens: SpecialNames,
+        more_tokens: SpecialIds,
     ) -> PyResult<Self> {
         Self::made(py, || {
-            gpt2::load(&folder.0, self::pretokenizer(pretokenizer.name())?, &special_tokens.0)
+            let pretokenizer = self::pretokenizer(pretokenizer.name())?;
+            let files = [&*vocab.0, &*merges.0];
+            gpt2::load(files, pretokenizer, &special_tokens.0, more_tokens.0)
         })
     }
 
@@ -106,6 +149,11 @@ impl Tokenizer {
         detached(py, || tiktoken::save(&self.core, &path.0))
     }
 
+    /// Refuse a tokenizer that tiktoken has no counterpart of.
+    fn check_ranks(&self, py: Python<'_>) -> PyResult<()> {
+        detached(py, || tiktoken::check(&self.core))
+    }
+
     fn save_gpt2(&self, py: Python<'_>, folder: FilePath) -> PyResult<()> {
         detached(py, || gpt2::save(&self.core, &folder.0))
     }
@@ -113,6 +161,11 @@ impl Tokenizer {
     #[getter]
     fn n_vocab(&self) -> usize {
         self.core.n_vocab()
+    }
+
+    #[getter]
+    fn n_tokens(&self) -> usize {
+        self.core.n_tokens()
     }
 
     #[getter]
@@ -131,8 +184,50 @@ impl Tokenizer {
     }
 
     #[getter]
+    fn pretokenizer_engine(&self) -> &'static str {
+        self.core.pretokenizer().engine().name()
+    }
+
+    #[getter]
+    fn unicode_version(&self) -> &'static str {
+        UNICODE_VERSION
+    }
+
+    /// Those whose flag `special` is set.
+    #[getter]
     fn special_tokens(&self) -> Vec<(&str, u32)> {
-        self.core.special_tokens().iter().collect()
+        let special = self.core.special_tokens().added().iter().filter(|t| t.flags.special);
+        special.map(|token| (token.text.as_str(), token.id)).collect()
+    }
+
+    /// Text, id, and the flags special, normalized, lstrip, rstrip and single_word.
+    #[getter]
+    fn added_tokens(&self) -> Vec<(&str, u32, [bool; 5])> {
+        let tokens = self.core.special_tokens().added().iter();
+        let with_flags = tokens.map(|AddedToken { text, id, flags }| {
+            let Flags { special, normalized, lstrip, rstrip, single_word } = *flags;
+            (text.as_str(), *id, [special, normalized, lstrip, rstrip, single_word])
+        });
+        with_flags.collect()
+    }
+
+    /// The names of the normal forms that text is given first.
+    #[getter]
+    fn normalizer(&self) -> Vec<&'static str> {
+        self.core.special_tokens().normalizer().forms().iter().map(|form| form.name()).collect()
+    }
+
+    /// The ids that the file puts before and behind one text.
+    #[getter]
+    fn template(&self) -> (Vec<u32>, Vec<u32>) {
+        let Template { before, after, .. } = self.core.template();
+        (before.clone(), after.clone())
+    }
+
+    /// Whether the ids of a text always stand for all of it.
+    #[getter]
+    fn keeps_text(&self) -> bool {
+        self.core.special_tokens().keep_text()
     }
 
     fn tokens<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u32)> {
@@ -152,16 +247,17 @@ impl Tokenizer {
     }
 
     fn pretokens<'py>(&self, py: Python<'py>, text: Text) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let cut = detached(py, || {
+        let (text, cut) = detached(py, || {
+            let text = self.core.special_tokens().normalizer().normalize(text.as_bytes());
             let mut ends = Vec::new();
-            self.core.pretokenizer().for_each_bytes(text.as_bytes(), |pretoken| {
+            self.core.pretokenizer().for_each_bytes(&text, |pretoken| {
                 ends.push(ends.last().copied().unwrap_or(0) + pretoken.len());
             })?;
-            Ok(ends)
+            Ok((text, ends))
         })?;
         let starts = std::iter::once(0).chain(cut.iter().copied());
         let pieces = starts.zip(cut.iter().copied());
-        Ok(pieces.map(|(start, end)| PyBytes::new(py, &text.as_bytes()[start..end])).collect())
+        Ok(pieces.map(|(start, end)| PyBytes::new(py, &text[start..end])).collect())
     }
 
     fn truncated_to(&self, py: Python<'_>, n_vocab: Size) -> PyResult<Self> {
@@ -185,13 +281,60 @@ impl Tokenizer {
         allowed_special: Special,
         disallowed_special: Special,
     ) -> PyResult<Vec<u32>> {
-        let policy = SpecialPolicy { allowed: allowed_special.0, disallowed: disallowed_special.0 };
-        let encode = || self.core.encode(text.as_bytes(), &policy);
-        if text.as_bytes().len() < LONG {
-            detached(py, encode)
-        } else {
-            watched(py, None, |_| encode())
-        }
+        self.ids(py, &text, &policy(allowed_special, disallowed_special))
+    }
+
+    fn encode_to_numpy<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        allowed_special: Special,
+        disallowed_special: Special,
+    ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let ids = self.ids(py, &text, &policy(allowed_special, disallowed_special))?;
+        Ok(ids.into_boxed_slice().into_pyarray(py))
+    }
+
+    fn count_tokens(
+        &self,
+        py: Python<'_>,
+        text: Text,
+        allowed_special: Special,
+        disallowed_special: Special,
+    ) -> PyResult<usize> {
+        let policy = policy(allowed_special, disallowed_special);
+        sized(py, &text, |watch| self.core.count_tokens(text.as_bytes(), &policy, watch))
+    }
+
+    fn truncate<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        max_tokens: Size,
+        left: bool,
+        allowed_special: Special,
+        disallowed_special: Special,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let policy = policy(allowed_special, disallowed_special);
+        let most = usize::try_from(max_tokens.0).unwrap_or(usize::MAX);
+        let side = if left { Side::Left } else { Side::Right };
+        let kept = sized(py, &text, |watch| {
+            self.core.truncate(text.as_bytes(), most, side, &policy, watch)
+        })?;
+        Ok(text.part(py, kept))
+    }
+
+    #[expect(clippy::type_complexity, reason = "starts and ends")]
+    fn spans<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        ids: Ids,
+        characters: bool,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
+        let unit = if characters { Unit::Character } else { Unit::Byte };
+        let spans = detached(py, || self.core.spans(text.as_bytes(), &ids.0, unit))?;
+        Ok((spans.starts.into_pyarray(py), spans.ends.into_pyarray(py)))
     }
 
     #[expect(clippy::type_complexity, reason = "ids and offsets")]
@@ -204,7 +347,7 @@ impl Tokenizer {
         threads: Count,
         on_progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
-        let policy = SpecialPolicy { allowed: allowed_special.0, disallowed: disallowed_special.0 };
+        let policy = policy(allowed_special, disallowed_special);
         let batch = watched(py, on_progress.as_ref(), |watch| {
             let texts: Vec<&[u8]> = texts.0.iter().map(Text::as_bytes).collect();
             self.core.encode_batch(&texts, &policy, threads.0, watch)
@@ -212,8 +355,56 @@ impl Tokenizer {
         Ok((batch.ids.into_pyarray(py), batch.offsets.into_pyarray(py)))
     }
 
-    fn decode_bytes<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = detached(py, || self.core.decode_bytes(&ids.0))?;
+    fn decode_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        ids: Ids,
+        skip_special: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = detached(py, || {
+            let ids = if skip_special { self.core.without_special(ids.0) } else { ids.0 };
+            self.core.decode_bytes(&ids)
+        })?;
         Ok(PyBytes::new(py, &bytes))
     }
+
+    fn decode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        ids: PyReadonlyArray1<'py, u32>,
+        offsets: PyReadonlyArray1<'py, u64>,
+        skip_special: bool,
+        threads: Count,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let (ids, offsets) = (ids.as_array().to_vec(), offsets.as_array().to_vec());
+        let decode =
+            |watch: &Watch| self.core.decode_batch(&ids, &offsets, skip_special, threads.0, watch);
+        let texts = if ids.len() < LONG {
+            detached(py, || decode(&Watch::default()))
+        } else {
+            watched(py, None, decode)
+        }?;
+        Ok(texts.iter().map(|text| PyBytes::new(py, text)).collect())
+    }
+
+    fn spelling(&self, py: Python<'_>, id: Id) -> PyResult<String> {
+        detached(py, || self.core.spelling(id.0))
+    }
+
+    fn id_of_spelling(&self, spelling: Str) -> Option<u32> {
+        self.core.id_of_spelling(&spelling.0)
+    }
+
+    fn spellings(&self) -> Vec<(String, u32)> {
+        self.core.spellings().collect()
+    }
+}
+
+/// The ids of many texts, end to end, and where each begins and the last one ends.
+#[pyfunction]
+pub(crate) fn flatten_ids(
+    py: Python<'_>,
+    lists: IdLists,
+) -> (Bound<'_, PyArray1<u32>>, Bound<'_, PyArray1<u64>>) {
+    (lists.ids.into_pyarray(py), lists.offsets.into_pyarray(py))
 }

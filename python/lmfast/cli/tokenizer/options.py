@@ -7,6 +7,7 @@ import typer
 
 from lmfast.bpe import TieBreak
 from lmfast.errors import ConfigError, FileError
+from lmfast.formats.loading import file_at
 from lmfast.sources import OnError, files_of
 from lmfast.tokenizer import PRETOKENIZERS, Tokenizer
 from lmfast.trace import check_trace_path
@@ -80,7 +81,7 @@ OnErrorOption = Annotated[
     typer.Option("--on-error", help="'skip' leaves out and counts what cannot be used."),
 ]
 TokenizerArgument = Annotated[
-    Path, typer.Argument(help="A tokenizer.json, a .tiktoken file, or a folder.")
+    Path, typer.Argument(help="A tokenizer.json, a tekken.json, a .tiktoken file, or a folder.")
 ]
 FilePretokenizerOption = Annotated[
     str | None,
@@ -126,7 +127,7 @@ def load_tokenizer(
     """
     if special is None:
         return Tokenizer.load(path, pretokenizer)
-    if path.suffix != ".tiktoken":
+    if file_at(path)[1] != "tiktoken":
         return Tokenizer.load(path, pretokenizer, special)
     ids: dict[str, int] = {}
     for text in special:

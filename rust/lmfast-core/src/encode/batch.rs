@@ -4,13 +4,21 @@ use std::num::NonZero;
 
 use rayon::prelude::*;
 
-use super::Tokenizer;
+use super::{Tokenizer, parts::part_len};
 use crate::{
-    error::Result, huge_pages, special::SpecialPolicy, threads, vocabulary::TokenId, watch::Watch,
+    error::Result,
+    huge_pages,
+    special::{Rule, SpecialPolicy},
+    threads,
+    vocabulary::TokenId,
+    watch::Watch,
 };
 
 /// Texts are handed to workers in groups of about this many bytes.
-const GROUP_BYTES: usize = 1 << 18;
+const GROUP_BYTES: usize = if cfg!(test) { 64 } else { 1 << 18 };
+
+/// Texts of this many bytes are cut into parts.
+const LONG_BYTES: usize = 4 * GROUP_BYTES;
 
 /// The ids of many texts, end to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,19 +38,21 @@ impl Tokenizer {
         threads: Option<NonZero<usize>>,
         watch: &Watch,
     ) -> Result<Batch> {
-        let groups = groups(texts);
+        let rule = self.special_tokens.rule(policy)?;
+        let tasks = self.tasks(texts, &rule)?;
+        let groups = groups(&tasks);
         let threads = threads::count(threads).min(groups.len());
         if threads <= 1 {
             let mut batch =
                 Batch { ids: room_for(texts), offsets: Vec::with_capacity(texts.len() + 1) };
             batch.offsets.push(0);
-            self.encode_onto(texts, policy, &mut batch, watch)?;
+            self.encode_onto(&tasks, &rule, &mut batch, watch)?;
             batch.ids.shrink_to_fit();
             return Ok(batch);
         }
-        let encode = |group: &&[&[u8]]| {
+        let encode = |group: &&[Task<'_>]| {
             let mut part = Batch { ids: Vec::new(), offsets: Vec::with_capacity(group.len()) };
-            self.encode_onto(group, policy, &mut part, watch)?;
+            self.encode_onto(group, &rule, &mut part, watch)?;
             Ok(part)
         };
         threads::run(threads, || {
@@ -51,23 +61,78 @@ impl Tokenizer {
         })?
     }
 
+    /// What there is to do for `texts`: a long one is cut into parts.
+    fn tasks<'a>(&self, texts: &[&'a [u8]], rule: &Rule) -> Result<Vec<Task<'a>>> {
+        let cuts = self.safe_cuts();
+        let mut tasks = Vec::with_capacity(texts.len());
+        for &text in texts {
+            if text.len() < LONG_BYTES || !self.special_tokens.is_plain() {
+                tasks.push(Task { text, what: What::Text, ends: true });
+                continue;
+            }
+            let push_parts = |mut rest: &'a [u8], tasks: &mut Vec<Task<'a>>| {
+                while !rest.is_empty() {
+                    let (text, after) = rest.split_at(part_len(cuts, rest, GROUP_BYTES));
+                    tasks.push(Task { text, what: What::Part, ends: false });
+                    rest = after;
+                }
+            };
+            let mut done = 0;
+            for found in self.special_tokens.find_iter(text, rule)? {
+                push_parts(&text[done..found.start], &mut tasks);
+                let token = &text[found.start..found.end];
+                tasks.push(Task { text: token, what: What::Token(found.id), ends: false });
+                done = found.end;
+            }
+            push_parts(&text[done..], &mut tasks);
+            if let Some(last) = tasks.last_mut() {
+                last.ends = true;
+            }
+        }
+        Ok(tasks)
+    }
+
     /// Append the ids of each text, and where they end.
     fn encode_onto(
         &self,
-        texts: &[&[u8]],
-        policy: &SpecialPolicy,
+        tasks: &[Task<'_>],
+        rule: &Rule,
         batch: &mut Batch,
         watch: &Watch,
     ) -> Result<()> {
         self.with_memory(|memory| {
-            for text in texts {
-                self.encode_into(text, policy, memory, &mut batch.ids)?;
-                batch.offsets.push(batch.ids.len() as u64);
-                watch.advance(text.len() as u64)?;
+            for task in tasks {
+                match task.what {
+                    What::Text => self.encode_into(task.text, rule, memory, &mut batch.ids)?,
+                    What::Part => self.encode_ordinary_into(task.text, memory, &mut batch.ids)?,
+                    What::Token(id) => batch.ids.push(id),
+                }
+                if task.ends {
+                    batch.offsets.push(batch.ids.len() as u64);
+                }
+                watch.advance(task.text.len() as u64)?;
             }
             Ok(())
         })
     }
+}
+
+/// A text, or a part of a long one.
+struct Task<'a> {
+    text: &'a [u8],
+    what: What,
+    /// Whether a text ends with it.
+    ends: bool,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    /// A text in which special tokens are looked for.
+    Text,
+    /// Ordinary text that ends where a pretoken does, whatever follows.
+    Part,
+    /// A special token.
+    Token(TokenId),
 }
 
 /// Room for all ids that the texts could have, one for each byte: memory that is not written to
@@ -80,19 +145,19 @@ fn room_for(texts: &[&[u8]]) -> Vec<TokenId> {
     ids
 }
 
-/// Neighbouring texts of at least `GROUP_BYTES` together.
-fn groups<'a, 'b>(texts: &'a [&'b [u8]]) -> Vec<&'a [&'b [u8]]> {
+/// Neighbouring tasks of at least `GROUP_BYTES` together.
+fn groups<'a, 'b>(tasks: &'a [Task<'b>]) -> Vec<&'a [Task<'b>]> {
     let mut groups = Vec::new();
     let (mut first, mut bytes) = (0, 0);
-    for (index, text) in texts.iter().enumerate() {
-        bytes += text.len();
+    for (index, task) in tasks.iter().enumerate() {
+        bytes += task.text.len();
         if bytes >= GROUP_BYTES {
-            groups.push(&texts[first..=index]);
+            groups.push(&tasks[first..=index]);
             (first, bytes) = (index + 1, 0);
         }
     }
-    if first < texts.len() {
-        groups.push(&texts[first..]);
+    if first < tasks.len() {
+        groups.push(&tasks[first..]);
     }
     groups
 }

@@ -32,6 +32,12 @@ impl Tokenizer {
         })
     }
 
+    /// `ids` without those of special tokens.
+    pub fn without_special(&self, mut ids: Vec<TokenId>) -> Vec<TokenId> {
+        ids.retain(|&id| !self.special_tokens.is_special(id));
+        ids
+    }
+
     /// The bytes that `ids` stand for.
     pub fn decode_bytes(&self, ids: &[TokenId]) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(ids.len() * 4);

@@ -1,39 +1,45 @@
 //! Text to ids and back.
 
+mod added;
 mod backtrack;
 mod batch;
 mod cache;
 mod decode;
+mod decode_batch;
 mod front;
+mod idle;
 mod long_cache;
 mod merge;
 mod pairs;
+mod parts;
 mod pieces;
 mod prefetch;
 mod resize;
 mod seams;
+mod spans;
+mod spelling;
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, OnceLock},
-};
+use std::{collections::HashMap, sync::OnceLock};
 
 use rustc_hash::FxBuildHasher;
 use sha2::{Digest, Sha256};
 
 use backtrack::Backtracker;
 pub use batch::Batch;
+use idle::Idle;
 use merge::Workspace;
 use pairs::PairRanks;
+pub use parts::Side;
 use pieces::{Memory, Pieces};
 use seams::Seams;
+pub use spans::{Spans, Unit};
 
 use crate::{
     error::{Error, Result},
     files::hexadecimal,
-    format::byte_level::to_bytes,
-    pretokenize::Pretokenizer,
-    special::{SpecialPolicy, SpecialTokens},
+    format::{Template, byte_level::to_bytes},
+    pretokenize::{Classes, Pretokenizer},
+    special::{Rule, SpecialPolicy, SpecialTokens},
     vocabulary::{TokenId, Vocabulary},
 };
 
@@ -48,6 +54,7 @@ pub struct Tokenizer {
     vocabulary: Vocabulary,
     special_tokens: SpecialTokens,
     pretokenizer: Pretokenizer,
+    template: Template,
     pairs: PairRanks,
     seams: Seams,
     /// For very long pieces; nothing in it if the vocabulary does not allow it.
@@ -55,7 +62,7 @@ pub struct Tokenizer {
     /// Tokens that are whole pretokens and that merging does not give.
     whole_only: HashMap<Box<[u8]>, TokenId, FxBuildHasher>,
     /// Memory of earlier calls, one for each call that ran at the same time.
-    idle: Mutex<Vec<Memory>>,
+    idle: Idle<Memory>,
 }
 
 impl Tokenizer {
@@ -67,6 +74,10 @@ impl Tokenizer {
         pretokenizer: Pretokenizer,
     ) -> Result<Self> {
         for (text, id) in special_tokens.iter() {
+            // A token of the vocabulary may be added once more, to be found before all merges.
+            if vocabulary.token_bytes(id) == Some(text.as_bytes()) {
+                continue;
+            }
             if let Some(bytes) = vocabulary.token_bytes(id) {
                 let other = bytes.escape_ascii();
                 return Err(Error::vocabulary(format!(
@@ -80,16 +91,19 @@ impl Tokenizer {
                 )));
             }
         }
+        // A child forked while another thread makes this table would wait for it for good.
+        Classes::get();
         let pairs = PairRanks::new(vocabulary.merges(), vocabulary.byte_ids());
         let mut tokenizer = Self {
             seams: Seams::of(&vocabulary),
             vocabulary,
             special_tokens,
             pretokenizer,
+            template: Template::default(),
             pairs,
             backtracker: OnceLock::new(),
             whole_only: HashMap::default(),
-            idle: Mutex::default(),
+            idle: Idle::default(),
         };
         tokenizer.whole_only = tokenizer.tokens_out_of_reach();
         Ok(tokenizer)
@@ -141,19 +155,25 @@ impl Tokenizer {
             part(&id.to_le_bytes());
             part(text.as_bytes());
         }
+        let settings = self.settings_for_identity();
+        if !settings.is_empty() {
+            part(&settings);
+        }
         hexadecimal(hash)
     }
 
     /// The ids of `text`, with special tokens in it as `policy` says; by default they are text.
     pub fn encode(&self, text: &[u8], policy: &SpecialPolicy) -> Result<Vec<TokenId>> {
         let mut ids = Vec::with_capacity(text.len() / 3 + 1);
-        self.with_memory(|memory| self.encode_into(text, policy, memory, &mut ids))?;
+        let rule = self.special_tokens.rule(policy)?;
+        self.with_memory(|memory| self.encode_into(text, &rule, memory, &mut ids))?;
         Ok(ids)
     }
 
     /// Append the ids of `text` to `out`; special tokens in it are ordinary text.
     pub(crate) fn encode_ordinary_onto(&self, text: &[u8], out: &mut Vec<TokenId>) -> Result<()> {
-        self.with_memory(|memory| self.encode_ordinary_into(text, memory, out))
+        let rule = self.special_tokens.rule(&SpecialPolicy::default())?;
+        self.with_memory(|memory| self.encode_into(text, &rule, memory, out))
     }
 
     /// Appends the tokens of one pretoken at a time.
@@ -210,12 +230,15 @@ impl Tokenizer {
     fn encode_into(
         &self,
         text: &[u8],
-        policy: &SpecialPolicy,
+        rule: &Rule,
         memory: &mut Memory,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
+        if !self.special_tokens.is_plain() {
+            return self.encode_parts_into(text, rule, memory, out);
+        }
         let mut done = 0;
-        for found in self.special_tokens.check(text, policy)?.find_iter(text) {
+        for found in self.special_tokens.find_iter(text, rule)? {
             self.encode_ordinary_into(&text[done..found.start], memory, out)?;
             out.push(found.id);
             done = found.end;
@@ -223,6 +246,7 @@ impl Tokenizer {
         self.encode_ordinary_into(&text[done..], memory, out)
     }
 
+    /// Append the ids of `text`, in which nothing is looked for.
     fn encode_ordinary_into(
         &self,
         text: &[u8],
@@ -237,11 +261,10 @@ impl Tokenizer {
     }
 
     fn with_memory<T>(&self, work: impl FnOnce(&mut Memory) -> Result<T>) -> Result<T> {
-        let lock = || self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let idle = lock().pop();
-        let mut memory = idle.map_or_else(Memory::new, Ok)?;
+        let new = || Memory::new().map(Box::new);
+        let mut memory = self.idle.take().map_or_else(new, Ok)?;
         let result = work(&mut memory);
-        lock().push(memory);
+        self.idle.put(memory);
         result
     }
 }

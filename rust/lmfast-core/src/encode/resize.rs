@@ -3,8 +3,7 @@
 use super::Tokenizer;
 use crate::{
     error::{Error, Result},
-    pretokenize::Pretokenizer,
-    special::SpecialTokens,
+    format::Template,
     vocabulary::{TokenId, Vocabulary},
 };
 
@@ -31,23 +30,34 @@ impl Tokenizer {
         }
         let kept = &self.vocabulary.merges()[..n_vocab - least];
         let merges: Vec<_> = kept.iter().map(|merge| (merge.left, merge.right)).collect();
-        let texts = self.special_tokens.iter().map(|(text, _)| text.to_owned());
-        let ids = (n_vocab - self.special_tokens.len()) as TokenId..;
-        Self::new(
+        let first = (n_vocab - self.special_tokens.len()) as TokenId;
+        let smaller = Self::new(
             Vocabulary::from_training(&merges)?,
-            SpecialTokens::new(texts.zip(ids).collect())?,
-            self.same_pretokenizer()?,
-        )
+            self.special_tokens.renumbered(first..)?,
+            self.pretokenizer.clone(),
+        )?;
+        let template = self.template_in(&smaller)?;
+        smaller.with_template(template)
     }
 
     /// The tokenizer with further merges; what they make has the ids after the greatest there is.
     pub fn extended(&self, merges: &[(TokenId, TokenId)]) -> Result<Self> {
         let vocabulary = self.vocabulary.extended(self.n_vocab() as TokenId, merges)?;
-        Self::new(vocabulary, self.special_tokens.clone(), self.same_pretokenizer()?)
+        let special_tokens = self.special_tokens.clone();
+        let longer = Self::new(vocabulary, special_tokens, self.pretokenizer.clone())?;
+        longer.with_template(self.template.clone())
     }
 
-    fn same_pretokenizer(&self) -> Result<Pretokenizer> {
-        self.pretokenizer.pattern().map_or(Ok(Pretokenizer::None), Pretokenizer::new)
+    /// The same tokens around every text, by the ids of `other`.
+    fn template_in(&self, other: &Self) -> Result<Template> {
+        let ids = |ids: &[TokenId]| {
+            ids.iter().map(|&id| other.token_id(self.token_bytes(id)?)).collect::<Result<Vec<_>>>()
+        };
+        Ok(Template {
+            before: ids(&self.template.before)?,
+            after: ids(&self.template.after)?,
+            source: None,
+        })
     }
 
     fn why_ids_are_not_ranks(&self) -> Option<String> {

@@ -19,34 +19,44 @@ use crate::{
 const VOCAB: &str = "vocab.json";
 const MERGES: &str = "merges.txt";
 
-/// Read the two files in `folder`. Entries of `vocab.json` that `special_tokens` lists are
-/// special.
+/// Read the two files. Entries of `vocab` that `special_tokens` lists are special, and so are
+/// `more_tokens`, which it may lack.
 pub fn load(
-    folder: &Path,
+    [vocab, merges]: [&Path; 2],
     pretokenizer: Pretokenizer,
     special_tokens: &[String],
+    more_tokens: Vec<(String, TokenId)>,
 ) -> Result<Tokenizer> {
-    let vocab = folder.join(VOCAB);
-    let (tokens, special) = parse_vocab(&files::read_text(&vocab)?, special_tokens)
-        .map_err(|error| error.while_loading(&vocab))?;
-    let merges = folder.join(MERGES);
+    let (tokens, special) = parse_vocab(&files::read_text(vocab)?, special_tokens, more_tokens)
+        .map_err(|error| error.while_loading(vocab))?;
     let pairs =
-        parse_merges(&files::read_text(&merges)?).map_err(|error| error.while_loading(&merges))?;
+        parse_merges(&files::read_text(merges)?).map_err(|error| error.while_loading(merges))?;
     Vocabulary::from_tokens_and_merges(tokens, &pairs, false)
         .and_then(|tokens| Tokenizer::new(tokens, SpecialTokens::new(special)?, pretokenizer))
-        .map_err(|error| error.while_loading(folder))
+        .map_err(|error| error.while_loading(vocab))
 }
 
 type Tokens = Vec<(Box<[u8]>, TokenId)>;
 
-fn parse_vocab(text: &str, special: &[String]) -> Result<(Tokens, Vec<(String, TokenId)>)> {
+fn parse_vocab(
+    text: &str,
+    special: &[String],
+    more: Vec<(String, TokenId)>,
+) -> Result<(Tokens, Vec<(String, TokenId)>)> {
     let mut ids: HashMap<String, TokenId> =
         serde_json::from_str(text).map_err(|error| Error::vocabulary(error.to_string()))?;
     let take = |text: &String| match ids.remove(text) {
         Some(id) => Ok((text.clone(), id)),
         None => Err(Error::vocabulary(format!("it lacks the special token {text:?}"))),
     };
-    let special = special.iter().map(take).collect::<Result<_>>()?;
+    let mut special: Vec<_> = special.iter().map(take).collect::<Result<_>>()?;
+    for (text, id) in more {
+        if let Some(other) = ids.remove(&text).filter(|&other| other != id) {
+            let message = format!("it gives {text:?} the id {other}, not {id}");
+            return Err(Error::vocabulary(message));
+        }
+        special.push((text, id));
+    }
     let tokens = ids.into_iter().map(|(text, id)| Ok((spelled_bytes(&text)?, id)));
     Ok((tokens.collect::<Result<_>>()?, special))
 }
@@ -72,6 +82,9 @@ pub fn save(tokenizer: &Tokenizer, folder: &Path) -> Result<()> {
             folder.display()
         )));
     }
+    super::refuse_what_is_not_plain(tokenizer).map_err(|error| {
+        Error::vocabulary(format!("cannot write {VOCAB} into {}: {error}", folder.display()))
+    })?;
     std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
     let tokens = vocabulary.tokens().map(|(id, bytes)| (to_chars(bytes), id));
     let special = tokenizer.special_tokens().iter().map(|(text, id)| (text.to_owned(), id));

@@ -5,6 +5,7 @@ use std::{fmt::Write, path::Path};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
+use super::refuse_what_is_not_plain;
 use crate::{
     encode::Tokenizer,
     error::{Error, Result},
@@ -43,21 +44,29 @@ fn parse(line: &str) -> Option<(Box<[u8]>, TokenId)> {
 /// Write a `.tiktoken` file, unless it would be read as another tokenizer: ranks alone do not say
 /// everything about merges whose order is not that of the ids.
 pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
+    let ranks_alone = check(tokenizer);
+    ranks_alone
+        .map_err(|error| Error::vocabulary(format!("cannot write {}: {error}", path.display())))?;
+    let mut text = String::new();
+    for (id, bytes) in tokenizer.vocabulary().tokens() {
+        writeln!(text, "{} {id}", BASE64_STANDARD.encode(bytes)).expect("a string takes any text");
+    }
+    files::write_atomically(path, text.as_bytes())
+}
+
+/// Refuse a tokenizer that ranks, a pattern and special tokens do not describe.
+pub fn check(tokenizer: &Tokenizer) -> Result<()> {
+    refuse_what_is_not_plain(tokenizer)?;
     let vocabulary = tokenizer.vocabulary();
     let ranks = vocabulary.tokens().map(|(id, bytes)| (Box::from(bytes), id)).collect();
     let reread = Vocabulary::from_ranks(ranks)?;
     if reread.merges() != vocabulary.merges()
         || reread.whole_pretokens_first() != vocabulary.whole_pretokens_first()
     {
-        return Err(Error::vocabulary(format!(
-            "cannot write {}: the merges of this tokenizer do not follow from the order of its ids, \
-             and a .tiktoken file holds nothing else; write a tokenizer.json",
-            path.display()
-        )));
+        return Err(Error::vocabulary(
+            "the merges of this tokenizer do not follow from the order of its ids, and tiktoken \
+             knows nothing else; write a tokenizer.json",
+        ));
     }
-    let mut text = String::new();
-    for (id, bytes) in vocabulary.tokens() {
-        writeln!(text, "{} {id}", BASE64_STANDARD.encode(bytes)).expect("a string takes any text");
-    }
-    files::write_atomically(path, text.as_bytes())
+    Ok(())
 }

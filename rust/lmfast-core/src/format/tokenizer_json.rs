@@ -1,19 +1,25 @@
 //! Hugging Face's `tokenizer.json`, the native format: what lmfast trains, `tokenizers` and
 //! `transformers` load as it is.
 
-use std::{collections::HashSet, path::Path};
+mod added_tokens;
+mod model;
+mod normalizer;
+mod post_processor;
 
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Map, Value, json};
+use std::path::Path;
 
-use super::{byte_level::to_chars, spelled_bytes, split_merge};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use added_tokens::ParsedAddedToken;
+use model::{Model, ParsedKind, ParsedModel};
+
+use super::pre_tokenizer::{self, byte_level};
 use crate::{
     encode::Tokenizer,
     error::{Error, Result},
     files,
-    pretokenize::Pretokenizer,
     special::SpecialTokens,
-    vocabulary::{BytePair, TokenId, Vocabulary},
 };
 
 /// Write a `tokenizer.json`.
@@ -28,99 +34,51 @@ pub fn load(path: &Path) -> Result<Tokenizer> {
 
 /// The text of a `tokenizer.json`.
 pub fn to_json(tokenizer: &Tokenizer) -> String {
-    let vocabulary = tokenizer.vocabulary();
-    let spelled = |id| to_chars(vocabulary.token_bytes(id).expect("a merge joins tokens"));
-    let added_tokens: Vec<Value> = tokenizer
-        .special_tokens()
-        .iter()
-        .map(|(content, id)| {
-            json!({"id": id, "content": content, "single_word": false, "lstrip": false,
-                   "rstrip": false, "normalized": false, "special": true})
-        })
-        .collect();
-    let model = Model {
-        kind: "BPE",
-        ignore_merges: vocabulary.whole_pretokens_first(),
-        vocab: Vocab(tokenizer),
-        merges: vocabulary.merges().iter().map(|m| [spelled(m.left), spelled(m.right)]).collect(),
-    };
     let file = File {
         version: "1.0",
-        added_tokens,
-        pre_tokenizer: write_pre_tokenizer(tokenizer.pretokenizer()),
+        added_tokens: added_tokens::write(tokenizer.special_tokens()),
+        normalizer: normalizer::write(tokenizer.special_tokens().normalizer()),
+        pre_tokenizer: pre_tokenizer::write(tokenizer.pretokenizer()),
+        post_processor: post_processor::write(tokenizer),
         decoder: byte_level(true),
-        model,
+        model: Model::of(tokenizer),
     };
     serde_json::to_string(&file).expect("strings, numbers and maps with string keys")
 }
 
 /// The tokenizer that the text of a `tokenizer.json` describes.
+///
+/// `truncation` and `padding` are settings of a call rather than of a tokenizer, and are left out.
 pub fn from_json(text: &str) -> Result<Tokenizer> {
-    let file: ParsedFile = serde_json::from_str(text)
-        .map_err(|error| Error::vocabulary(format!("it is not a tokenizer.json: {error}")))?;
-    let model = file.model;
-    model.refuse_what_is_not_supported()?;
-    if let Some(normalizer) = &file.normalizer {
-        return Err(not_supported("normalizer", normalizer));
-    }
-    let pretokenizer = read_pre_tokenizer(file.pre_tokenizer.as_ref())?;
-    let special: Vec<(String, TokenId)> =
-        file.added_tokens.into_iter().map(ParsedAddedToken::text_and_id).collect::<Result<_>>()?;
-    let tokens = read_vocab(model.vocab, &special)?;
-    let merges = (0..).zip(model.merges).map(|(rank, merge)| merge.parts(rank));
-    let merges = merges.collect::<Result<Vec<_>>>()?;
-    let vocabulary = Vocabulary::from_tokens_and_merges(tokens, &merges, model.ignore_merges)?;
-    Tokenizer::new(vocabulary, SpecialTokens::new(special)?, pretokenizer)
+    let file: ParsedFile = serde_json::from_str(text).map_err(|error| {
+        // The models of other kinds have other fields; the kind is the better reason.
+        let other = serde_json::from_str::<ParsedKind>(text).ok().and_then(|file| file.refusal());
+        let broken = || Error::vocabulary(format!("it is not a tokenizer.json: {error}"));
+        other.unwrap_or_else(broken)
+    })?;
+    file.model.refuse_what_is_not_supported()?;
+    refuse_other_decoders(file.decoder.as_ref())?;
+    let normalizer = normalizer::read(file.normalizer.as_ref())?;
+    let pretokenizer = pre_tokenizer::read(file.pre_tokenizer.as_ref())?;
+    let template = post_processor::read(file.post_processor)?;
+    let added = file.added_tokens.into_iter().map(ParsedAddedToken::into_token);
+    let added: Vec<_> = added.collect();
+    let vocabulary = file.model.into_vocabulary(&added)?;
+    let added = SpecialTokens::with_flags(added, normalizer)?;
+    Tokenizer::new(vocabulary, added, pretokenizer)?.with_template(template)
 }
 
 #[derive(Serialize)]
 struct File<'a> {
     version: &'a str,
     added_tokens: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    normalizer: Option<Value>,
     pre_tokenizer: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    post_processor: Option<Value>,
     decoder: Value,
     model: Model<'a>,
-}
-
-#[derive(Serialize)]
-struct Model<'a> {
-    #[serde(rename = "type")]
-    kind: &'a str,
-    ignore_merges: bool,
-    vocab: Vocab<'a>,
-    merges: Vec<[String; 2]>,
-}
-
-/// Ids by text, lowest id first. Special tokens are among them, so that their ids are kept even
-/// where they do not follow the last token.
-struct Vocab<'a>(&'a Tokenizer);
-
-impl Serialize for Vocab<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let tokens = self.0.vocabulary().tokens().map(|(id, bytes)| (to_chars(bytes), id));
-        let special = self.0.special_tokens().iter().map(|(text, id)| (text.to_owned(), id));
-        let mut map = serializer.serialize_map(None)?;
-        for (text, id) in tokens.chain(special) {
-            map.serialize_entry(&text, &id)?;
-        }
-        map.end()
-    }
-}
-
-fn byte_level(use_regex: bool) -> Value {
-    json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true,
-           "use_regex": use_regex})
-}
-
-fn write_pre_tokenizer(pretokenizer: &Pretokenizer) -> Value {
-    match pretokenizer.pattern() {
-        None => byte_level(false),
-        Some(pattern) => json!({"type": "Sequence", "pretokenizers": [
-            {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated",
-             "invert": false},
-            byte_level(false),
-        ]}),
-    }
 }
 
 #[derive(Deserialize)]
@@ -129,131 +87,20 @@ struct ParsedFile {
     added_tokens: Vec<ParsedAddedToken>,
     normalizer: Option<Value>,
     pre_tokenizer: Option<Value>,
+    post_processor: Option<Value>,
+    decoder: Option<Value>,
     model: ParsedModel,
 }
 
-#[derive(Deserialize)]
-struct ParsedAddedToken {
-    id: TokenId,
-    content: String,
-    #[serde(default)]
-    single_word: bool,
-    #[serde(default)]
-    lstrip: bool,
-    #[serde(default)]
-    rstrip: bool,
-}
-
-impl ParsedAddedToken {
-    fn text_and_id(self) -> Result<(String, TokenId)> {
-        if self.single_word || self.lstrip || self.rstrip {
-            return Err(Error::vocabulary(format!(
-                "the added token {:?} is single_word, lstrip or rstrip, which is not supported",
-                self.content
-            )));
-        }
-        Ok((self.content, self.id))
-    }
-}
-
-#[derive(Deserialize)]
-struct ParsedModel {
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    dropout: Option<f64>,
-    continuing_subword_prefix: Option<String>,
-    end_of_word_suffix: Option<String>,
-    #[serde(default)]
-    byte_fallback: bool,
-    #[serde(default)]
-    ignore_merges: bool,
-    vocab: Map<String, Value>,
-    #[serde(default)]
-    merges: Vec<ParsedMerge>,
-}
-
-impl ParsedModel {
-    fn refuse_what_is_not_supported(&self) -> Result<()> {
-        let affix = |affix: &Option<String>| affix.as_ref().is_some_and(|text| !text.is_empty());
-        let refused = [
-            (self.kind.as_deref().is_some_and(|kind| kind != "BPE"), "a model other than BPE"),
-            (self.dropout.is_some_and(|dropout| dropout > 0.0), "dropout"),
-            (affix(&self.continuing_subword_prefix), "continuing_subword_prefix"),
-            (affix(&self.end_of_word_suffix), "end_of_word_suffix"),
-            (self.byte_fallback, "byte_fallback"),
-        ];
-        match refused.into_iter().find(|(asked, _)| *asked) {
-            Some((_, what)) => Err(Error::vocabulary(format!(
-                "it asks for {what}, which byte-level BPE does not have"
-            ))),
-            None => Ok(()),
-        }
-    }
-}
-
-/// `"a b"` in older files, `["a", "b"]` in newer ones, which can hold tokens with spaces.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum ParsedMerge {
-    Pair(String, String),
-    Line(String),
-}
-
-impl ParsedMerge {
-    fn parts(self, rank: usize) -> Result<BytePair> {
-        let (left, right) = match self {
-            Self::Pair(left, right) => (left, right),
-            Self::Line(line) => split_merge(&line, rank)?,
-        };
-        Ok((spelled_bytes(&left)?, spelled_bytes(&right)?))
-    }
-}
-
-fn read_vocab(
-    vocab: Map<String, Value>,
-    special: &[(String, TokenId)],
-) -> Result<Vec<(Box<[u8]>, TokenId)>> {
-    let special: HashSet<(&str, TokenId)> =
-        special.iter().map(|(text, id)| (text.as_str(), *id)).collect();
-    let mut tokens = Vec::with_capacity(vocab.len());
-    for (text, id) in vocab {
-        let id = id.as_u64().and_then(|id| TokenId::try_from(id).ok()).ok_or_else(|| {
-            Error::vocabulary(format!(
-                "token {text:?} has the id {id}, which is not a 32-bit number"
-            ))
-        })?;
-        if !special.contains(&(text.as_str(), id)) {
-            tokens.push((spelled_bytes(&text)?, id));
-        }
-    }
-    Ok(tokens)
-}
-
-fn read_pre_tokenizer(value: Option<&Value>) -> Result<Pretokenizer> {
-    let Some(value) = value else { return Ok(Pretokenizer::None) };
-    let steps = match value["type"].as_str() {
-        Some("Sequence") => value["pretokenizers"].as_array().map_or(&[][..], Vec::as_slice),
-        _ => std::slice::from_ref(value),
+fn refuse_other_decoders(decoder: Option<&Value>) -> Result<()> {
+    let Some(decoder) = decoder else { return Ok(()) };
+    let steps = match decoder["type"].as_str() {
+        Some("Sequence") => decoder["decoders"].as_array().map_or(&[][..], Vec::as_slice),
+        _ => std::slice::from_ref(decoder),
     };
-    let mut pretokenizer = Pretokenizer::None;
-    for step in steps {
-        let pattern = match (step["type"].as_str(), step["use_regex"].as_bool()) {
-            (Some("ByteLevel"), _) if step["add_prefix_space"].as_bool() != Some(false) => None,
-            (Some("ByteLevel"), Some(false)) => continue,
-            (Some("ByteLevel"), _) => Some("gpt2"),
-            (Some("Split"), _) if isolates(step) => step["pattern"]["Regex"].as_str(),
-            _ => None,
-        };
-        match (pattern, &pretokenizer) {
-            (Some(pattern), Pretokenizer::None) => pretokenizer = Pretokenizer::new(pattern)?,
-            _ => return Err(not_supported("pre_tokenizer", value)),
-        }
-    }
-    Ok(pretokenizer)
-}
-
-fn isolates(split: &Value) -> bool {
-    split["behavior"] == "Isolated" && split["invert"] != true
+    // To fuse is to join the tokens, which byte-level decoding does anyway.
+    let known = |step: &Value| step["type"] == "ByteLevel" || step["type"] == "Fuse";
+    if steps.iter().all(known) { Ok(()) } else { Err(not_supported("decoder", decoder)) }
 }
 
 fn not_supported(what: &str, value: &Value) -> Error {
@@ -262,7 +109,14 @@ fn not_supported(what: &str, value: &Value) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::{
+        format::Template,
+        pretokenize::{Pretokenizer, Scheme},
+        vocabulary::Vocabulary,
+    };
 
     fn tokenizer(pretokenizer: &str) -> Tokenizer {
         let vocabulary = Vocabulary::from_training(&[(32, 97), (256, 98)]).unwrap();
@@ -272,7 +126,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for name in ["gpt2", "cl100k", "o200k", "llama3", "[a-z]+"] {
+        let names = Scheme::ALL.map(Scheme::name);
+        for name in names.into_iter().chain(["[a-z]+"]) {
             let written = tokenizer(name);
             let read = from_json(&to_json(&written)).unwrap();
             assert_eq!(read.identity(), written.identity());
@@ -281,9 +136,35 @@ mod tests {
     }
 
     #[test]
+    fn flags_forms_and_templates_come_back() {
+        let mut file: Value = serde_json::from_str(&to_json(&tokenizer("gpt2"))).unwrap();
+        file["added_tokens"][0]["id"] = json!(258);
+        file["model"]["vocab"]["<|end|>"] = json!(258);
+        let plain = from_json(&file.to_string()).unwrap();
+        file["normalizer"] = json!({"type": "Sequence", "normalizers": [{"type": "NFC"}]});
+        file["added_tokens"][0]["rstrip"] = json!(true);
+        file["post_processor"] = json!({"type": "RobertaProcessing", "cls": ["Ġ", 32],
+                                        "sep": ["<|end|>", 258]});
+        let read = from_json(&file.to_string()).unwrap();
+        let Template { before, after, .. } = read.template();
+        assert_eq!((&before[..], &after[..]), (&[32][..], &[258][..]));
+        assert_ne!(read.identity(), plain.identity());
+        let again = from_json(&to_json(&read)).unwrap();
+        assert_eq!(again.identity(), read.identity());
+        assert_eq!(again.template(), read.template());
+
+        let smaller = read.truncated_to(258).unwrap();
+        assert_eq!(smaller.template().after, [257]);
+        let written: Value = serde_json::from_str(&to_json(&smaller)).unwrap();
+        let again = from_json(&written.to_string()).unwrap();
+        assert_eq!(again.identity(), smaller.identity());
+        assert_eq!(written["added_tokens"][0]["rstrip"], true);
+    }
+
+    #[test]
     fn older_spellings_are_read() {
         let mut file: Value = serde_json::from_str(&to_json(&tokenizer("gpt2"))).unwrap();
-        file["pre_tokenizer"] = byte_level(true);
+        file["pre_tokenizer"] = pre_tokenizer::byte_level(true);
         file["model"]["merges"] = json!(["Ġ a", "Ġa b"]);
         let read = from_json(&file.to_string()).unwrap();
         assert_eq!(read.identity(), tokenizer("gpt2").identity());
@@ -297,9 +178,15 @@ mod tests {
             from_json(&file.to_string()).unwrap_err().to_string()
         };
         assert!(refused(&|f| f["model"]["type"] = json!("Unigram")).contains("other than BPE"));
-        assert!(refused(&|f| f["normalizer"] = json!({"type": "NFC"})).contains("NFC"));
-        assert!(refused(&|f| f["pre_tokenizer"] = json!({"type": "Digits"})).contains("Digits"));
-        assert!(refused(&|f| f["added_tokens"][0]["lstrip"] = json!(true)).contains("lstrip"));
+        let other =
+            json!({"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Strip"}]});
+        assert!(refused(&|f| f["normalizer"] = other.clone()).contains("Strip"));
+        let pair = json!({"type": "TemplateProcessing", "single": [], "special_tokens": {}});
+        assert!(refused(&|f| f["post_processor"] = pair.clone()).contains("post_processor"));
+        assert!(refused(&|f| f["decoder"] = json!({"type": "Metaspace"})).contains("Metaspace"));
+        assert!(
+            refused(&|f| f["pre_tokenizer"] = json!({"type": "Whitespace"})).contains("Whitespace")
+        );
         assert!(refused(&|f| f["model"]["vocab"]["a b"] = json!(999)).contains("alphabet"));
         assert!(refused(&|f| f["model"]["merges"] = json!(["Ġa"])).contains("merge 0"));
         assert!(from_json("{}").unwrap_err().to_string().contains("not a tokenizer.json"));

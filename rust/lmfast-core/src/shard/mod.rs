@@ -15,7 +15,6 @@ use writer::{Claim, ShardWriter, take_back};
 use crate::{
     encode::Tokenizer,
     error::{Error, ErrorKind, Result},
-    pretokenize::SafeCuts,
     source::{Block, Sources, line_end},
     special::Matcher,
     threads,
@@ -84,7 +83,7 @@ pub fn write_shards(
         train: create(claim)?,
     };
     let limit = options.max_document_bytes;
-    let cuts = SafeCuts::of(tokenizer.pretokenizer());
+    let cuts = tokenizer.safe_cuts();
     let mut blocks = sources.blocks(&separators, cuts, limit, watch);
     let threads = threads::count(options.threads);
     threads::run(threads, || {

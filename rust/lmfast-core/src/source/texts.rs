@@ -1,7 +1,7 @@
 //! The text of files as anyone may read it: stretch by stretch, in bounded memory.
 
 use super::Sources;
-use crate::{encode::Tokenizer, error::Result, pretokenize::SafeCuts, watch::Watch};
+use crate::{encode::Tokenizer, error::Result, watch::Watch};
 
 /// Stretches of text, in order, and whether a document ends after each.
 pub type Stretches = Vec<(String, bool)>;
@@ -14,7 +14,7 @@ pub fn texts_of<'a>(
     others: &[&Tokenizer],
     watch: &'a Watch,
 ) -> impl Iterator<Item = Result<Stretches>> + Send + use<'a> {
-    let cuts_of = |tokenizer: &Tokenizer| SafeCuts::of(tokenizer.pretokenizer());
+    let cuts_of = |tokenizer: &Tokenizer| tokenizer.safe_cuts();
     let cuts = others.iter().fold(cuts_of(first), |cuts, other| cuts.and(cuts_of(other)));
     sources.blocks(first.special_tokens().matcher(), cuts, None, watch).map(|block| {
         let mut stretches = Vec::new();

@@ -1,0 +1,41 @@
+"""What the methods of a tokenizer take: text, ids, and which special tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from lmfast.errors import ConfigError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+END_OF_TEXT = "<|endoftext|>"
+
+Text: TypeAlias = "str | bytes | bytearray | memoryview | NDArray[np.uint8]"
+"""Text, or its bytes, which need not be UTF-8. All but ``str`` and ``bytes`` are copied first."""
+Special: TypeAlias = Literal["all"] | Collection[str]
+Ids: TypeAlias = "Iterable[int] | NDArray[np.integer]"
+Progress: TypeAlias = Callable[[int], object]
+TextErrors: TypeAlias = Literal["strict", "replace"]
+"""What to do with lone surrogates: refuse the text, or put U+FFFD in their place."""
+
+
+def well_formed(text: Text, errors: TextErrors) -> Text:
+    """The text as the core takes it: with U+FFFD for lone surrogates where that is asked for.
+
+    Two surrogates that make a pair are the character that they make in UTF-16, as in tiktoken.
+
+    Raises:
+        ConfigError: ``errors`` is neither of the two.
+    """
+    if errors not in ("strict", "replace"):
+        msg = f"there is no error handler {errors!r} for text; use strict or replace"
+        raise ConfigError(msg)
+    if errors == "strict" or not isinstance(text, str):
+        return text
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

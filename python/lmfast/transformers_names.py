@@ -1,0 +1,208 @@
+"""What users of transformers and of Hugging Face tokenizers type, where it has the same meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, cast, overload
+
+from lmfast._lmfast import Tokenizer as _Core
+from lmfast.batch import Batch, Side
+from lmfast.errors import ConfigError, UnknownTokenError
+from lmfast.model_input import BatchEncoding, Shape, Tensors, encoding_of
+from lmfast.text_input import Ids, Text, TextErrors, well_formed
+
+
+class TransformersNames:
+    """Names of ``transformers.PreTrainedTokenizerFast`` and ``tokenizers.Tokenizer``."""
+
+    __slots__ = ()
+    _core: _Core
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of tokens, special ones included; ``n_vocab`` counts gaps in the ids, too."""
+        return self._core.n_tokens
+
+    def __len__(self) -> int:
+        return self._core.n_tokens
+
+    def get_vocab(self) -> dict[str, int]:
+        """The id of each token, in the spelling of ``tokenizer.json``: ``" the"`` is ``"Ġthe"``."""
+        return dict(self._core.spellings())
+
+    def token_to_id(self, token: str) -> int | None:
+        """The id of the token that ``tokenizer.json`` spells so, or None if there is none."""
+        return self._core.id_of_spelling(token)
+
+    def id_to_token(self, token_id: int) -> str | None:
+        """The token of that id in the spelling of ``tokenizer.json``, or None if there is none."""
+        try:
+            return self._core.spelling(token_id)
+        except UnknownTokenError:
+            return None
+
+    @overload
+    def convert_tokens_to_ids(self, tokens: str) -> int: ...  # type: ignore[overload-overlap]
+    @overload
+    def convert_tokens_to_ids(self, tokens: Sequence[str]) -> list[int]: ...
+    def convert_tokens_to_ids(self, tokens: str | Sequence[str]) -> int | list[int]:
+        """The id of a token in the spelling of ``tokenizer.json``, or the ids of several.
+
+        Raises:
+            UnknownTokenError: There is no such token.
+        """
+        return (
+            self._known_id(tokens) if isinstance(tokens, str) else list(map(self._known_id, tokens))
+        )
+
+    def _known_id(self, token: str) -> int:
+        token_id = self._core.id_of_spelling(token)
+        if token_id is None:
+            msg = f"there is no token {token!r} in the spelling of tokenizer.json"
+            raise UnknownTokenError(msg)
+        return token_id
+
+    @overload
+    def convert_ids_to_tokens(self, ids: int) -> str: ...
+    @overload
+    def convert_ids_to_tokens(self, ids: Ids) -> list[str]: ...
+    def convert_ids_to_tokens(self, ids: int | Ids) -> str | list[str]:
+        """The token of an id in the spelling of ``tokenizer.json``, or the tokens of several.
+
+        Raises:
+            UnknownTokenError: No token has one of the ids.
+        """
+        if isinstance(ids, Iterable):
+            return list(map(self._core.spelling, ids))
+        return self._core.spelling(ids)
+
+    def __call__(
+        self,
+        text: Text | Sequence[Text],
+        text_pair: object = None,
+        *,
+        add_special_tokens: bool = True,
+        padding: bool | Literal["longest", "max_length", "do_not_pad"] = False,
+        truncation: bool = False,
+        max_length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+        padding_side: Side = "right",
+        pad_token_id: int | None = None,
+        split_special_tokens: bool = False,
+        return_tensors: Tensors | None = None,
+        return_attention_mask: bool = True,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+        errors: TextErrors = "strict",
+        threads: int | None = None,
+    ) -> BatchEncoding:
+        """What a model takes, as transformers' tokenizers return it for the same arguments.
+
+        Args:
+            text: A text, or a sequence of texts.
+            text_pair: Not supported.
+            add_special_tokens: Put the special tokens around each text that the tokenizer's file
+                asks for.
+            padding: ``True`` or ``"longest"`` pads to the longest text, ``"max_length"`` to
+                ``max_length``.
+            truncation: Cut off the end of what has more than ``max_length`` ids, the special tokens
+                around it included.
+            max_length: See there.
+            pad_to_multiple_of: Round the padded length up.
+            padding_side: Where padding goes.
+            pad_token_id: The id to pad with, which must be given to pad: a tokenizer is never
+                changed, so it has no ``pad_token`` to set.
+            split_special_tokens: Special tokens in the text are text. By default they become
+                their ids, as in transformers; pass True for text that others wrote.
+            return_tensors: ``"np"`` for int64 arrays, ``"pt"`` for torch tensors; None for lists.
+            return_attention_mask: Add ``attention_mask``: 1 for ids, 0 for padding.
+            return_offsets_mapping: Add ``offset_mapping``: where each token begins and ends in its
+                text, in characters; ``(0, 0)`` for padding and the special tokens around.
+            return_length: Add ``length``: the number of ids of each text, with padding.
+            errors: As in ``encode``.
+            threads: ``None`` is one per core.
+
+        Raises:
+            ConfigError: Something is asked for that is not supported, or lacks what it needs.
+            TextError: A text has a lone surrogate, and ``errors`` is ``"strict"``.
+        """
+        if text_pair is not None:
+            msg = "text pairs are not supported: encode both texts, and join their ids as needed"
+            raise ConfigError(msg)
+        before, after = self._core.template if add_special_tokens else ((), ())
+        shape = Shape(
+            before=before,
+            after=after,
+            max_tokens=_max_tokens(truncation, max_length, padding),
+            pad=_pads(padding, pad_token_id),
+            pad_id=0 if pad_token_id is None else pad_token_id,
+            width=max_length if padding == "max_length" else None,
+            multiple_of=1 if pad_to_multiple_of is None else pad_to_multiple_of,
+            side=padding_side,
+            tensors=_known_tensors(return_tensors),
+            parts=frozenset(
+                name
+                for name, wanted in (
+                    ("attention_mask", return_attention_mask),
+                    ("offset_mapping", return_offsets_mapping),
+                    ("length", return_length),
+                )
+                if wanted
+            ),
+        )
+        is_one = _is_one(text)
+        given = (cast("Text", text),) if is_one else cast("Sequence[Text]", text)
+        texts = [well_formed(one, errors) for one in given]
+        allowed = () if split_special_tokens else "all"
+        batch = Batch(*self._core.encode_batch(texts, allowed, (), threads, None))
+        spans = []
+        if return_offsets_mapping:
+            spans = [
+                self._core.spans(one, ids, True) for one, ids in zip(texts, batch, strict=True)
+            ]
+        encoding = encoding_of(batch, spans, shape)
+        if is_one and return_tensors is None:
+            rows = {name: value[0] for name, value in encoding.items() if name != "length"}
+            return BatchEncoding(encoding | rows)
+        return encoding
+
+
+def _is_one(text: Text | Sequence[Text]) -> bool:
+    # Of arrays, those of numbers are one text; lists and arrays of objects hold texts.
+    return isinstance(text, str | bytes | bytearray | memoryview) or (
+        getattr(text, "dtype", None) == "uint8"
+    )
+
+
+def _pads(padding: object, pad_token_id: int | None) -> bool:
+    if padding not in (False, True, "longest", "max_length", "do_not_pad"):
+        msg = f"padding cannot be {padding!r}; use True, False, 'longest' or 'max_length'"
+        raise ConfigError(msg)
+    pads = padding not in (False, "do_not_pad")
+    if pads and pad_token_id is None:
+        msg = "padding needs pad_token_id; where the attention mask is used, any id will do"
+        raise ConfigError(msg)
+    return pads
+
+
+def _max_tokens(truncation: object, max_length: int | None, padding: object) -> int | None:
+    if truncation not in (False, True):
+        msg = f"truncation cannot be {truncation!r}; use True or False"
+        raise ConfigError(msg)
+    is_used = truncation or padding == "max_length"
+    if is_used and max_length is None:
+        msg = "truncation=True and padding='max_length' need max_length"
+        raise ConfigError(msg)
+    if not is_used and max_length is not None:
+        msg = (
+            f"max_length={max_length} does nothing without truncation=True or padding='max_length'"
+        )
+        raise ConfigError(msg)
+    return max_length if truncation else None
+
+
+def _known_tensors(tensors: Tensors | None) -> Tensors | None:
+    if tensors not in (None, "np", "pt"):
+        msg = f"return_tensors cannot be {tensors!r}; use 'np', 'pt' or None"
+        raise ConfigError(msg)
+    return tensors

@@ -1,0 +1,211 @@
+//! Ids a part of the text at a time, for what needs not all of them at once.
+
+use std::ops::{ControlFlow, Range};
+
+use super::{Tokenizer, spans::not_spelled};
+use crate::{
+    error::Result, pretokenize::SafeCuts, special::SpecialPolicy, vocabulary::TokenId, watch::Watch,
+};
+
+/// A part has about so many bytes.
+const PART_BYTES: usize = 1 << 16;
+
+/// Which end of a text is cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The beginning.
+    Left,
+    /// The end.
+    Right,
+}
+
+impl Tokenizer {
+    /// How many ids `text` has, without keeping them.
+    pub fn count_tokens(
+        &self,
+        text: &[u8],
+        policy: &SpecialPolicy,
+        watch: &Watch,
+    ) -> Result<usize> {
+        let mut count = 0;
+        self.for_each_part(text, policy, watch, |ids| {
+            count += ids.len();
+            ControlFlow::Continue(())
+        })?;
+        Ok(count)
+    }
+
+    /// Where in `text` the longest stretch lies that keeps within `max_tokens`: of the tokens of
+    /// `text`, the characters that are whole in the first ones (in the last ones where the left
+    /// side is cut off), and of these stretches the longest that has no more than `max_tokens` ids
+    /// by itself, too.
+    pub fn truncate(
+        &self,
+        text: &[u8],
+        max_tokens: usize,
+        side: Side,
+        policy: &SpecialPolicy,
+        watch: &Watch,
+    ) -> Result<Range<usize>> {
+        let ids = match side {
+            Side::Right => self.first_ids(text, max_tokens.saturating_add(1), policy, watch)?,
+            Side::Left => self.last_ids(text, max_tokens.saturating_add(1), policy, watch)?,
+        };
+        if ids.len() <= max_tokens {
+            return Ok(0..text.len());
+        }
+        let spelled = self.decode_bytes(&ids)?;
+        let is_there = match side {
+            Side::Right => text.starts_with(&spelled),
+            Side::Left => text.ends_with(&spelled),
+        };
+        if !is_there {
+            return Err(not_spelled());
+        }
+        let (mut kept, mut bytes) = (&ids[..], spelled.len());
+        // One token more than may stay is among them, so that the outermost is always taken off.
+        while let Some((&id, rest)) = match side {
+            Side::Right => kept.split_last(),
+            Side::Left => kept.split_first(),
+        } {
+            kept = rest;
+            bytes -= self.token_bytes(id)?.len();
+            let stretch = match side {
+                Side::Right => 0..start_of_character(text, bytes),
+                Side::Left => end_of_character(text, text.len() - bytes)..text.len(),
+            };
+            // Cut elsewhere, the last pretoken may need more tokens than it gave.
+            let by_itself =
+                self.first_ids(&text[stretch.clone()], max_tokens + 1, policy, watch)?;
+            if by_itself.len() <= max_tokens {
+                return Ok(stretch);
+            }
+        }
+        Ok(0..0)
+    }
+
+    /// Up to `most` ids from the beginning of `text`.
+    fn first_ids(
+        &self,
+        text: &[u8],
+        most: usize,
+        policy: &SpecialPolicy,
+        watch: &Watch,
+    ) -> Result<Vec<TokenId>> {
+        let mut first = Vec::new();
+        self.for_each_part(text, policy, watch, |ids| {
+            first.extend_from_slice(&ids[..ids.len().min(most - first.len())]);
+            if first.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok(first)
+    }
+
+    /// Up to `most` ids from the end of `text`.
+    fn last_ids(
+        &self,
+        text: &[u8],
+        most: usize,
+        policy: &SpecialPolicy,
+        watch: &Watch,
+    ) -> Result<Vec<TokenId>> {
+        let mut last = Vec::new();
+        self.for_each_part(text, policy, watch, |ids| {
+            last.extend_from_slice(ids);
+            if last.len() / 2 >= most.max(PART_BYTES) {
+                last.drain(..last.len() - most);
+            }
+            ControlFlow::Continue(())
+        })?;
+        last.drain(..last.len().saturating_sub(most));
+        Ok(last)
+    }
+
+    /// Call `visit` with the ids of one part of `text` after the other, until it has enough.
+    fn for_each_part(
+        &self,
+        text: &[u8],
+        policy: &SpecialPolicy,
+        watch: &Watch,
+        mut visit: impl FnMut(&[TokenId]) -> ControlFlow<()>,
+    ) -> Result<()> {
+        if !self.special_tokens.is_plain() {
+            // A token or a normal form may reach across any place.
+            let ids = self.encode(text, policy)?;
+            watch.advance(text.len() as u64)?;
+            let _ = visit(&ids);
+            return Ok(());
+        }
+        let cuts = self.safe_cuts();
+        let rule = self.special_tokens.rule(policy)?;
+        let mut ids = Vec::new();
+        let mut visit_ordinary = |mut rest: &[u8], special: Option<TokenId>| -> Result<_> {
+            while !rest.is_empty() {
+                let (part, after) = rest.split_at(part_len(cuts, rest, PART_BYTES));
+                ids.clear();
+                self.with_memory(|memory| self.encode_ordinary_into(part, memory, &mut ids))?;
+                watch.advance(part.len() as u64)?;
+                if visit(&ids).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                rest = after;
+            }
+            Ok(special.map_or(ControlFlow::Continue(()), |id| visit(&[id])))
+        };
+        let mut done = 0;
+        for found in self.special_tokens.find_iter(text, &rule)? {
+            if visit_ordinary(&text[done..found.start], Some(found.id))?.is_break() {
+                return Ok(());
+            }
+            done = found.end;
+        }
+        visit_ordinary(&text[done..], None).map(|_| ())
+    }
+}
+
+/// How far the first part of `text` reaches: to where a pretoken ends whatever follows.
+pub(super) fn part_len(cuts: SafeCuts, text: &[u8], about: usize) -> usize {
+    let mut window = about;
+    while window < text.len() {
+        let (valid, ends_in_invalid) = match std::str::from_utf8(&text[..window]) {
+            Ok(valid) => (valid, false),
+            Err(error) => {
+                let valid = &text[..error.valid_up_to()];
+                (std::str::from_utf8(valid).expect("valid up to here"), error.error_len().is_some())
+            }
+        };
+        // A stretch of invalid bytes is a pretoken, and what is before it is cut as a text.
+        match (ends_in_invalid, valid.len()) {
+            (true, 0) => return invalid_len(text),
+            (true, end) => return end,
+            (false, _) => {}
+        }
+        if let Some(cut) = cuts.last(valid) {
+            return cut;
+        }
+        window *= 2;
+    }
+    text.len()
+}
+
+/// The length of the invalid bytes that `text` begins with.
+fn invalid_len(text: &[u8]) -> usize {
+    let chunks = text.utf8_chunks().take_while(|chunk| chunk.valid().is_empty());
+    chunks.map(|chunk| chunk.invalid().len()).sum()
+}
+
+/// The character that `at` lies inside of, if any: where it begins and ends.
+fn character_around(text: &[u8], at: usize) -> Option<Range<usize>> {
+    (at.saturating_sub(3)..at).find_map(|start| {
+        let chunk = text[start..text.len().min(start + 4)].utf8_chunks().next()?;
+        let end = start + chunk.valid().chars().next()?.len_utf8();
+        (end > at).then_some(start..end)
+    })
+}
+
+fn start_of_character(text: &[u8], at: usize) -> usize {
+    character_around(text, at).map_or(at, |character| character.start)
+}
+
+fn end_of_character(text: &[u8], at: usize) -> usize {
+    character_around(text, at).map_or(at, |character| character.end)
+}

@@ -1,0 +1,189 @@
+//! The model of a `tokenizer.json`: tokens, ids and merges.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value};
+
+use crate::{
+    encode::Tokenizer,
+    error::{Error, Result},
+    format::{byte_level::to_chars, spelled_bytes, split_merge},
+    special::AddedToken,
+    vocabulary::{BytePair, TokenId, Vocabulary},
+};
+
+#[derive(Serialize)]
+pub(super) struct Model<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    ignore_merges: bool,
+    vocab: Vocab<'a>,
+    merges: Vec<[String; 2]>,
+}
+
+impl<'a> Model<'a> {
+    pub(super) fn of(tokenizer: &'a Tokenizer) -> Self {
+        let vocabulary = tokenizer.vocabulary();
+        let spelled = |id| to_chars(vocabulary.token_bytes(id).expect("a merge joins tokens"));
+        let merges = vocabulary.merges().iter().map(|m| [spelled(m.left), spelled(m.right)]);
+        Self {
+            kind: "BPE",
+            ignore_merges: vocabulary.whole_pretokens_first(),
+            vocab: Vocab(tokenizer),
+            merges: merges.collect(),
+        }
+    }
+}
+
+/// Ids by text, lowest id first. Special tokens are among them, so that their ids are kept even
+/// where they do not follow the last token.
+struct Vocab<'a>(&'a Tokenizer);
+
+impl Serialize for Vocab<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let tokens = self.0.vocabulary().tokens().map(|(id, bytes)| (to_chars(bytes), id));
+        let is_token = |text: &str, id| {
+            self.0.vocabulary().token_bytes(id).is_some_and(|bytes| to_chars(bytes) == text)
+        };
+        let special = self.0.special_tokens().iter().filter(|&(text, id)| !is_token(text, id));
+        let special = special.map(|(text, id)| (text.to_owned(), id));
+        let mut map = serializer.serialize_map(None)?;
+        for (text, id) in tokens.chain(special) {
+            map.serialize_entry(&text, &id)?;
+        }
+        map.end()
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct ParsedModel {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    dropout: Option<f64>,
+    continuing_subword_prefix: Option<String>,
+    end_of_word_suffix: Option<String>,
+    #[serde(default)]
+    byte_fallback: bool,
+    #[serde(default)]
+    ignore_merges: bool,
+    vocab: Map<String, Value>,
+    #[serde(default)]
+    merges: Vec<ParsedMerge>,
+}
+
+impl ParsedModel {
+    pub(super) fn refuse_what_is_not_supported(&self) -> Result<()> {
+        let affix = |affix: &Option<String>| affix.as_ref().is_some_and(|text| !text.is_empty());
+        let refused = [
+            (self.dropout.is_some_and(|dropout| dropout > 0.0), "dropout"),
+            (affix(&self.continuing_subword_prefix), "continuing_subword_prefix"),
+            (affix(&self.end_of_word_suffix), "end_of_word_suffix"),
+            (self.byte_fallback, "byte_fallback"),
+        ];
+        if let Some(refusal) = refuse_kind(self.kind.as_deref()) {
+            return Err(refusal);
+        }
+        match refused.into_iter().find(|(asked, _)| *asked) {
+            Some((_, what)) => Err(Error::vocabulary(format!(
+                "it asks for {what}, which byte-level BPE does not have"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Tokens that are added and that no merge makes or joins are left out.
+    pub(super) fn into_vocabulary(self, added: &[AddedToken]) -> Result<Vocabulary> {
+        let merges = (0..).zip(self.merges).map(|(rank, merge)| merge.parts(rank));
+        let merges = merges.collect::<Result<Vec<_>>>()?;
+        let tokens = read_vocab(self.vocab, added, &merges)?;
+        Vocabulary::from_tokens_and_merges(tokens, &merges, self.ignore_merges)
+    }
+}
+
+fn refuse_kind(kind: Option<&str>) -> Option<Error> {
+    let kind = kind.filter(|&kind| kind != "BPE")?;
+    Some(Error::vocabulary(format!(
+        "its model is {kind}, a model other than BPE: use tokenizers or transformers"
+    )))
+}
+
+/// Of a file, no more than which kind its model is.
+#[derive(Deserialize)]
+pub(super) struct ParsedKind {
+    model: ParsedModelKind,
+}
+
+#[derive(Deserialize)]
+struct ParsedModelKind {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+impl ParsedKind {
+    pub(super) fn refusal(self) -> Option<Error> {
+        refuse_kind(self.model.kind.as_deref())
+    }
+}
+
+/// `"a b"` in older files, `["a", "b"]` in newer ones, which can hold tokens with spaces.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ParsedMerge {
+    Pair(String, String),
+    Line(String),
+}
+
+impl ParsedMerge {
+    fn parts(self, rank: usize) -> Result<BytePair> {
+        let (left, right) = match self {
+            Self::Pair(left, right) => (left, right),
+            Self::Line(line) => split_merge(&line, rank)?,
+        };
+        Ok((spelled_bytes(&left)?, spelled_bytes(&right)?))
+    }
+}
+
+fn read_vocab(
+    vocab: Map<String, Value>,
+    added: &[AddedToken],
+    merges: &[BytePair],
+) -> Result<Vec<(Box<[u8]>, TokenId)>> {
+    let added: HashMap<&str, TokenId> =
+        added.iter().map(|token| (token.text.as_str(), token.id)).collect();
+    let both = in_merges(added.keys(), merges);
+    let mut tokens = Vec::with_capacity(vocab.len());
+    for (text, id) in vocab {
+        let id = id.as_u64().and_then(|id| TokenId::try_from(id).ok()).ok_or_else(|| {
+            Error::vocabulary(format!(
+                "token {text:?} has the id {id}, which is not a 32-bit number"
+            ))
+        })?;
+        if added.get(text.as_str()) == Some(&id) {
+            // Many files list added tokens here, too. Those that merges make or join are both.
+            let Ok(bytes) = spelled_bytes(&text) else { continue };
+            if bytes.len() > 1 && !both.contains(&bytes) {
+                continue;
+            }
+            tokens.push((bytes, id));
+        } else {
+            tokens.push((spelled_bytes(&text)?, id));
+        }
+    }
+    Ok(tokens)
+}
+
+/// Those of `texts` that spell a token which a merge makes or joins, as the bytes of the token.
+fn in_merges<'a>(
+    texts: impl Iterator<Item = &'a &'a str>,
+    merges: &[BytePair],
+) -> HashSet<Box<[u8]>> {
+    let spelled: HashSet<Box<[u8]>> = texts.filter_map(|text| spelled_bytes(text).ok()).collect();
+    if spelled.is_empty() {
+        return spelled;
+    }
+    let tokens = merges.iter().flat_map(|(left, right)| {
+        [left.clone(), right.clone(), [&**left, &**right].concat().into()]
+    });
+    tokens.filter(|token| spelled.contains(token)).collect()
+}
