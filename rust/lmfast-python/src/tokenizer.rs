@@ -35,7 +35,13 @@ impl Tokenizer {
     }
 
     fn ids(&self, py: Python<'_>, text: &Text, policy: &SpecialPolicy) -> PyResult<Vec<u32>> {
-        sized(py, text, |_| self.core.encode(text.as_bytes(), policy))
+        sized(py, text, |watch| {
+            let text = text.as_bytes();
+            if text.len() < LONG {
+                return self.core.encode(text, policy);
+            }
+            Ok(self.core.encode_batch(&[text], policy, None, watch)?.ids)
+        })
     }
 
     fn made(py: Python<'_>, make: impl FnOnce() -> Result<Core> + Send) -> PyResult<Self> {
