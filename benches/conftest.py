@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-import lmfast
 import pytest
+
+import lmfast
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -12,7 +13,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def vocabulary(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tokenizer.json that all engines load; by default trained on the benches themselves."""
+    """The tokenizer.json that all engines load; by default trained on lmfast's own sources."""
     given = request.config.getoption("--vocabulary")
     if given is not None:
         return given

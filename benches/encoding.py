@@ -17,7 +17,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import lmfast
 from encoding_engines import ENGINES, SLOW
 from encoding_rows import measures, print_rows
 from side_by_side import (
@@ -30,6 +29,8 @@ from side_by_side import (
     write_record,
 )
 from worker import SPECIAL, documents
+
+import lmfast
 
 JOBS = {
     "batch": "encode_batch of str documents",
@@ -47,7 +48,14 @@ def vocabulary(file: Path | None, corpora: dict[str, Path], folder: Path) -> Voc
     if file is None:
         file = folder / "tokenizer.json"
         # In another process, since those that this one starts inherit its peak of memory.
-        train = [sys.executable, "-m", "lmfast.cli", "tokenizer", "train", *map(str, corpora.values())]
+        train = [
+            sys.executable,
+            "-m",
+            "lmfast.cli",
+            "tokenizer",
+            "train",
+            *map(str, corpora.values()),
+        ]
         more = ["--vocab-size", str(TRAINED_VOCAB_SIZE), "--out", str(file)]
         subprocess.run([*train, *more], stdout=subprocess.DEVNULL, check=True)
     loaded = lmfast.Tokenizer.load(file)

@@ -24,8 +24,10 @@ DIGEST_IDS = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """A loaded tokenizer. What the fastest call returns is its own; ``ids`` makes one array of it."""
+    """A loaded tokenizer; ``ids`` makes one array of what its fastest call returns."""
 
+    encode: Callable[[str], Any]
+    decode: Callable[[list[int]], Any]
     batch: Callable[[list[str]], Any]
     ids: Callable[[Any], Ids]
     """The ids of all documents, end to end."""
@@ -44,6 +46,8 @@ def lmfast(vocabulary: str, threads: int | None) -> Engine:
     tokenizer = lmfast.Tokenizer.load(vocabulary)
     separator = SPECIAL.encode()
     return Engine(
+        encode=tokenizer.encode,
+        decode=tokenizer.decode,
         batch=lambda documents: tokenizer.encode_batch(documents, threads),
         ids=lambda batch: batch.ids,
         whole=lambda text: tokenizer.encode_batch(text.split(separator), threads),
@@ -67,6 +71,8 @@ def gigatoken(vocabulary: str, threads: int | None) -> Engine:
         return tokenizer.encode_files(source, parallel=parallel)
 
     return Engine(
+        encode=tokenizer.encode,
+        decode=tokenizer.decode,
         batch=lambda documents: tokenizer.encode_batch(documents, parallel=parallel),
         ids=lambda rows: awkward.to_numpy(awkward.flatten(rows)),
         whole=whole,
@@ -79,14 +85,17 @@ def fastokens(vocabulary: str, threads: int | None) -> Engine:
 
     tokenizer = fastokens.Tokenizer.from_file(vocabulary)
     return Engine(
+        encode=tokenizer.encode,
+        decode=tokenizer.decode,
         batch=tokenizer.encode_batch_flat,
         ids=lambda flat: np.frombuffer(flat[0], np.uint32),
     )
 
 
 def tiktoken(vocabulary: str, threads: int | None) -> Engine:
-    import lmfast
     import tiktoken
+
+    import lmfast
 
     loaded = lmfast.Tokenizer.load(vocabulary)
     encoding = tiktoken.Encoding(
@@ -97,6 +106,8 @@ def tiktoken(vocabulary: str, threads: int | None) -> Engine:
     )
     workers = threads or os.cpu_count() or 1
     return Engine(
+        encode=encoding.encode,
+        decode=encoding.decode,
         batch=lambda documents: encoding.encode_ordinary_batch(documents, num_threads=workers),
         ids=_end_to_end,
     )
@@ -107,6 +118,8 @@ def hugging_face(vocabulary: str, threads: int | None) -> Engine:
 
     tokenizer = Tokenizer.from_file(vocabulary)
     return Engine(
+        encode=tokenizer.encode,
+        decode=tokenizer.decode,
         batch=lambda documents: tokenizer.encode_batch_fast(documents, add_special_tokens=False),
         ids=lambda encodings: _end_to_end([encoding.ids for encoding in encodings]),
     )

@@ -8,7 +8,7 @@ MEASURES = {
 
 
 def measures(engines: dict[str, dict]) -> dict[str, dict]:
-    """lmfast's ratio to each peer, and which one is best; more is better, but for memory.
+    """The ratio of lmfast to each peer, and which one is best; more is better, but for memory.
 
     Speeds compare where a peer was given the beginning of a text only, memory does not.
     """
