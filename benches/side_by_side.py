@@ -17,7 +17,9 @@ HERE = Path(__file__).parent
 def run_worker(script: str, *arguments: str) -> dict:
     """What a process of its own printed last, as JSON: its peak of memory is its own, too."""
     command = [sys.executable, str(HERE / script), *arguments]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
 
 

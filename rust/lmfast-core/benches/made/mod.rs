@@ -31,7 +31,7 @@ pub(crate) enum Script {
 
 impl Script {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Words, Self::Code, Self::Ideographs];
+    pub(crate) const ALL: [Self; 3] = [Self::Words, Self::Code, Self::Ideographs];
 
     /// What reports call it.
     pub(crate) fn name(self) -> &'static str {
