@@ -2,8 +2,8 @@
 
     python benches/instructions.py --json benches/record/instructions.json
 
-``examples/passes.rs`` makes passes over made texts. What one pass more takes is the cost of a
-pass: the first one of ``encode`` is cold, the second warm. Valgrind offers programs no AVX-512,
+``examples/passes.rs`` makes passes over made texts. What more passes take is the cost of a pass:
+the first one of ``encode`` is cold, those after it are warm. Valgrind offers programs no AVX-512,
 so the counts are those of AVX2 at most.
 """
 
