@@ -54,22 +54,37 @@ format: $(VENV)/dev ## Format every file
 .PHONY: build
 build: $(VENV)/train $(VENV)/built ## The extension, optimised, importable from .venv
 
+.PHONY: bench
+bench: $(VENV)/bench $(VENV)/built ## Encoders side by side: make bench CORPORA='en=books.txt zh=chinese.txt'
+	$(BIN)/python benches/encoding.py $(CORPORA)
+
+.PHONY: bench-short
+bench-short: $(VENV)/bench $(VENV)/built ## Short texts, beside the peers
+	$(BIN)/python -m pytest benches
+
+.PHONY: bench-rust
+bench-rust: ## The parts of the encoder, by Criterion
+	cargo bench --locked -p lmfast-core
+
+.PHONY: bench-count
+bench-count: ## Instructions per byte of the encoder, by valgrind: takes the record again
+	$(PYTHON) benches/instructions.py --json benches/record/instructions.json
+
 .PHONY: clean
 clean: ## Remove what was built and installed here
 	rm -rf $(VENV) target
 
 .PHONY: help
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 # A virtual environment with the packages of an extra, made again when pyproject.toml changes. It
 # stands before $(VENV)/built wherever both are asked for: it builds, too.
-$(VENV)/train $(VENV)/dev: $(VENV)/%: pyproject.toml
+$(VENV)/train $(VENV)/dev $(VENV)/bench: $(VENV)/%: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
-	$(MATURIN) --extras train$(if $(filter dev,$*),$(comma)dev)
-	touch $@ $(VENV)/built
-	test $* != dev || touch $(VENV)/train
+	$(MATURIN) --extras train$(if $(filter-out train,$*),$(comma)$*)
+	touch $@ $(VENV)/train $(VENV)/built
 
 # The extension alone; the rest of the package is imported from python/ as it is.
 $(VENV)/built: $(RUST)

@@ -9,75 +9,44 @@ out, and said so.
 """
 
 import argparse
-import hashlib
-import importlib.metadata
-import json
-import os
-import platform
 import statistics
-import subprocess
-import sys
 from pathlib import Path
 
+from side_by_side import (
+    add_json_option,
+    corpus_facts,
+    engine_names,
+    installed,
+    machine,
+    run_worker,
+    write_record,
+)
 from training_engines import ENGINES
-
-WORKER = Path(__file__).with_name("training_engines.py")
-
-
-def _run(engine: str, path: str, vocab_size: int) -> dict[str, float | str | None]:
-    command = [sys.executable, str(WORKER), engine, path, str(vocab_size)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def _installed(wanted: list[str]) -> dict[str, str]:
-    """Each engine that is wanted and here, with its version."""
-    versions = {}
-    for engine in wanted:
-        try:
-            versions[engine] = importlib.metadata.version(engine)
-        except importlib.metadata.PackageNotFoundError:
-            print(f"{engine} is not installed: left out", file=sys.stderr)
-    return versions
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(": ")[1] for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 def compare(
     paths: list[str], vocab_size: int, rounds: int, engines: list[str]
 ) -> dict[str, object]:
     """The medians of every engine on every corpus, and the ratio of each to lmfast."""
-    versions = _installed(engines)
+    versions = installed(engines)
     rows = []
     for path in paths:
         runs: dict[str, list[dict]] = {engine: [] for engine in versions}
         for _ in range(rounds):
             for engine, found in runs.items():
-                found.append(_run(engine, path, vocab_size))
-        # Read in pieces: a process inherits the peak of the one that starts it.
-        with Path(path).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256")
+                found.append(run_worker("training_engines.py", engine, path, str(vocab_size)))
         row = {
             "corpus": Path(path).name,
-            "bytes": Path(path).stat().st_size,
-            "sha256": digest.hexdigest(),
+            **corpus_facts(Path(path)),
             "engines": {engine: _summary(engine, found) for engine, found in runs.items()},
         }
         rows.append(row)
         _print(rows[-1], list(versions))
     return {
         "what": "BPE training, GPT-2 pattern, ties as Hugging Face's where an engine can",
-        "commit": _commit(),
+        **machine(),
         "vocab_size": vocab_size,
         "rounds": rounds,
-        "cpu": _cpu(),
-        "threads": os.cpu_count(),
         "versions": versions,
         "rows": rows,
     }
@@ -93,12 +62,6 @@ def _summary(engine: str, runs: list[dict]) -> dict[str, object]:
         "peak_bytes": statistics.median(run["peak_bytes"] for run in runs),
         "merges_sha256": merges.pop(),
     }
-
-
-def _commit() -> str | None:
-    command = ["git", "-C", str(WORKER.parent), "describe", "--always", "--dirty"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or None
 
 
 def _print(row: dict, engines: list[str]) -> None:
@@ -122,12 +85,11 @@ def main() -> None:
     parser.add_argument("--vocab-size", type=int, default=32_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
-    parser.add_argument("--json", type=Path, help="where to write the record")
+    add_json_option(parser)
     arguments = parser.parse_args()
-    engines = ["lmfast", *(engine for engine in arguments.engines if engine != "lmfast")]
+    engines = engine_names(ENGINES, arguments.engines)
     record = compare(arguments.corpora, arguments.vocab_size, arguments.rounds, engines)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(record, indent=1) + "\n")
+    write_record(arguments.json, record)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,12 @@ Little is imported, so that the peak of memory is the engine's.
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import TypeAlias
 
-SPECIAL = "<|endoftext|>"
+from worker import SPECIAL, answer, documents, peak_bytes
+
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-READ_CHARACTERS = 1 << 20
 
 # The pairs in rank order, as bytes or in GPT-2's printable characters; None where an engine tells
 # no merges.
@@ -46,21 +45,21 @@ def gigatoken(path: str, vocab_size: int) -> Callable[[], Merges]:
 def ffbpe(path: str, vocab_size: int) -> Callable[[], Merges]:
     import ffbpe
 
-    ffbpe.train_bpe(_documents(path), vocab_size=vocab_size, special_tokens=[SPECIAL])
+    ffbpe.train_bpe(documents(path), vocab_size=vocab_size, special_tokens=[SPECIAL])
     return lambda: None
 
 
 def rustbpe(path: str, vocab_size: int) -> Callable[[], Merges]:
     import rustbpe
 
-    rustbpe.Tokenizer().train_from_iterator(_documents(path), vocab_size - 1, pattern=GPT2)
+    rustbpe.Tokenizer().train_from_iterator(documents(path), vocab_size - 1, pattern=GPT2)
     return lambda: None
 
 
 def bpeasy(path: str, vocab_size: int) -> Callable[[], Merges]:
     import bpeasy
 
-    bpeasy.train_bpe(_documents(path), GPT2, 1 << 20, vocab_size - 1)
+    bpeasy.train_bpe(documents(path), GPT2, 1 << 20, vocab_size - 1)
     return lambda: None
 
 
@@ -75,7 +74,7 @@ def hugging_face(path: str, vocab_size: int) -> Callable[[], Merges]:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(_documents(path), trainer)
+    tokenizer.train_from_iterator(documents(path), trainer)
 
     def merges() -> Merges:
         return [tuple(pair) for pair in json.loads(tokenizer.to_str())["model"]["merges"]]
@@ -92,16 +91,6 @@ ENGINES: dict[str, Callable[[str, int], Callable[[], Merges]]] = {
     "bpeasy": bpeasy,
     "tokenizers": hugging_face,
 }
-
-
-def _documents(path: str) -> Iterator[str]:
-    """The documents of a file, as an iterator-based trainer takes them."""
-    rest = ""
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        while block := file.read(READ_CHARACTERS):
-            *documents, rest = (rest + block).split(SPECIAL)
-            yield from documents
-    yield rest
 
 
 def _printable() -> dict[int, str]:
@@ -130,22 +119,12 @@ def _digest(merges: Merges, most: int) -> str | None:
 
 def main(engine: str, path: str, vocab_size: str) -> None:
     """Train, and print seconds, peak bytes and a digest of the merges as JSON."""
-    import resource
-
     begin = time.perf_counter()
     merges = ENGINES[engine](path, int(vocab_size))
     seconds = time.perf_counter() - begin
-    unit = 1 if sys.platform == "darwin" else 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    print(
-        json.dumps(
-            {
-                "seconds": seconds,
-                "peak_bytes": peak,
-                "merges": _digest(merges(), int(vocab_size) - 257),
-            }
-        )
-    )
+    peak = peak_bytes()
+    digest = _digest(merges(), int(vocab_size) - 257)
+    answer({"seconds": seconds, "peak_bytes": peak, "merges": digest})
 
 
 if __name__ == "__main__":
