@@ -207,8 +207,9 @@ def train_bpe(
             pattern such as ``data/**/*.txt``. Or an iterator of documents, ``str`` or ``bytes``,
             counted while it goes on; a list is taken as paths.
         vocab_size: Tokens to end with, special tokens included; at least 256 and the special ones.
-        pretokenizer: How text is cut before merging; no merge crosses a cut. ``"gpt2"``,
-            ``"cl100k"``, ``"o200k"``, ``"llama3"``, a regular expression, or ``None`` for no cuts.
+        pretokenizer: How text is cut before merging; no merge crosses a cut. One of
+            ``lmfast.tokenizer.PRETOKENIZERS``, such as ``"cl100k"``; a regular expression; or
+            ``None`` for no cuts. ``docs/pretokenizers.md`` says what each is.
         special_tokens: Their text ends a document and is never trained on.
         tie_break: Which pair merges first of those that occur equally often: the greatest pair of
             byte strings (``lexicographic``, CS336's rule); the one that Hugging Face's BpeTrainer

@@ -84,8 +84,8 @@ class Tokenizer:
         Args:
             path: A ``tokenizer.json``; a ``.tiktoken`` file; or a folder that holds a
                 ``tokenizer.json``, or GPT-2's ``vocab.json`` and ``merges.txt``.
-            pretokenizer: For the formats that do not say: ``"gpt2"``, ``"cl100k"``, ``"o200k"``,
-                ``"llama3"``, a regular expression, or ``"none"``.
+            pretokenizer: For the formats that do not say: one of ``PRETOKENIZERS``, such as
+                ``"cl100k"``, a regular expression, or ``"none"``.
             special_tokens: For the same formats. With ids for ``.tiktoken``; for GPT-2's files
                 their names, which ``vocab.json`` lists with their ids.
 
@@ -181,9 +181,25 @@ class Tokenizer:
     def pattern(self) -> str | None:
         """The regular expression that cuts as the pretokenizer does; ``None`` where none cuts.
 
-        tiktoken and Hugging Face tokenizers both read it alike.
+        tiktoken and Hugging Face tokenizers both read it alike. Of several steps that have no one
+        pattern it is the JSON of their ``pre_tokenizer``, which begins with a brace.
         """
         return self._core.pattern
+
+    @property
+    def pretokenizer_engine(self) -> str:
+        """What finds the pretokens: ``scanner``, ``automaton``, ``backtracking`` or ``none``.
+
+        A named pretokenizer has a scanner of its own. A regular expression becomes an automaton,
+        which takes linear time, if it looks ahead no further than one character; else it is left to
+        an engine that goes back, which is slower and may give up. Of steps it is the slowest.
+        """
+        return self._core.pretokenizer_engine
+
+    @property
+    def unicode_version(self) -> str:
+        r"""The version of Unicode that says what ``\p{L}``, ``\s`` and other classes hold."""
+        return self._core.unicode_version
 
     @property
     def mergeable_ranks(self) -> dict[bytes, int]:

@@ -45,5 +45,6 @@ pub(crate) fn character_class(py: Python<'_>, class_: Str) -> PyResult<Vec<(u32,
 /// The names of the pretokenizers that need no pattern.
 #[pyfunction]
 pub(crate) fn pretokenizer_names() -> Vec<&'static str> {
-    Scheme::ALL.into_iter().map(Scheme::name).collect()
+    let aliases = Scheme::ALIASES.into_iter().map(|(alias, _)| alias);
+    Scheme::ALL.into_iter().map(Scheme::name).chain(aliases).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lmfast_core::{
     Result, Tokenizer as Core,
     format::{gpt2, tiktoken, tokenizer_json},
-    pretokenize::Pretokenizer,
+    pretokenize::{Pretokenizer, UNICODE_VERSION},
     special::{SpecialPolicy, SpecialTokens},
     vocabulary::Vocabulary,
 };
@@ -128,6 +128,16 @@ impl Tokenizer {
     #[getter]
     fn pattern(&self) -> Option<&str> {
         self.core.pretokenizer().pattern()
+    }
+
+    #[getter]
+    fn pretokenizer_engine(&self) -> &'static str {
+        self.core.pretokenizer().engine().name()
+    }
+
+    #[getter]
+    fn unicode_version(&self) -> &'static str {
+        UNICODE_VERSION
     }
 
     #[getter]

@@ -3,7 +3,6 @@
 use super::Tokenizer;
 use crate::{
     error::{Error, Result},
-    pretokenize::Pretokenizer,
     special::SpecialTokens,
     vocabulary::{TokenId, Vocabulary},
 };
@@ -36,18 +35,14 @@ impl Tokenizer {
         Self::new(
             Vocabulary::from_training(&merges)?,
             SpecialTokens::new(texts.zip(ids).collect())?,
-            self.same_pretokenizer()?,
+            self.pretokenizer.clone(),
         )
     }
 
     /// The tokenizer with further merges; what they make has the ids after the greatest there is.
     pub fn extended(&self, merges: &[(TokenId, TokenId)]) -> Result<Self> {
         let vocabulary = self.vocabulary.extended(self.n_vocab() as TokenId, merges)?;
-        Self::new(vocabulary, self.special_tokens.clone(), self.same_pretokenizer()?)
-    }
-
-    fn same_pretokenizer(&self) -> Result<Pretokenizer> {
-        self.pretokenizer.pattern().map_or(Ok(Pretokenizer::None), Pretokenizer::new)
+        Self::new(vocabulary, self.special_tokens.clone(), self.pretokenizer.clone())
     }
 
     fn why_ids_are_not_ranks(&self) -> Option<String> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod byte_level;
 pub mod gpt2;
+pub(crate) mod pre_tokenizer;
 pub mod tiktoken;
 pub mod tokenizer_json;
 

@@ -6,12 +6,11 @@ use std::{collections::HashSet, path::Path};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 
-use super::{byte_level::to_chars, spelled_bytes, split_merge};
+use super::{byte_level::to_chars, pre_tokenizer, spelled_bytes, split_merge};
 use crate::{
     encode::Tokenizer,
     error::{Error, Result},
     files,
-    pretokenize::Pretokenizer,
     special::SpecialTokens,
     vocabulary::{BytePair, TokenId, Vocabulary},
 };
@@ -47,8 +46,8 @@ pub fn to_json(tokenizer: &Tokenizer) -> String {
     let file = File {
         version: "1.0",
         added_tokens,
-        pre_tokenizer: write_pre_tokenizer(tokenizer.pretokenizer()),
-        decoder: byte_level(true),
+        pre_tokenizer: pre_tokenizer::write(tokenizer.pretokenizer()),
+        decoder: pre_tokenizer::byte_level(true),
         model,
     };
     serde_json::to_string(&file).expect("strings, numbers and maps with string keys")
@@ -63,7 +62,7 @@ pub fn from_json(text: &str) -> Result<Tokenizer> {
     if let Some(normalizer) = &file.normalizer {
         return Err(not_supported("normalizer", normalizer));
     }
-    let pretokenizer = read_pre_tokenizer(file.pre_tokenizer.as_ref())?;
+    let pretokenizer = pre_tokenizer::read(file.pre_tokenizer.as_ref())?;
     let special: Vec<(String, TokenId)> =
         file.added_tokens.into_iter().map(ParsedAddedToken::text_and_id).collect::<Result<_>>()?;
     let tokens = read_vocab(model.vocab, &special)?;
@@ -104,22 +103,6 @@ impl Serialize for Vocab<'_> {
             map.serialize_entry(&text, &id)?;
         }
         map.end()
-    }
-}
-
-fn byte_level(use_regex: bool) -> Value {
-    json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true,
-           "use_regex": use_regex})
-}
-
-fn write_pre_tokenizer(pretokenizer: &Pretokenizer) -> Value {
-    match pretokenizer.pattern() {
-        None => byte_level(false),
-        Some(pattern) => json!({"type": "Sequence", "pretokenizers": [
-            {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated",
-             "invert": false},
-            byte_level(false),
-        ]}),
     }
 }
 
@@ -229,33 +212,6 @@ fn read_vocab(
     Ok(tokens)
 }
 
-fn read_pre_tokenizer(value: Option<&Value>) -> Result<Pretokenizer> {
-    let Some(value) = value else { return Ok(Pretokenizer::None) };
-    let steps = match value["type"].as_str() {
-        Some("Sequence") => value["pretokenizers"].as_array().map_or(&[][..], Vec::as_slice),
-        _ => std::slice::from_ref(value),
-    };
-    let mut pretokenizer = Pretokenizer::None;
-    for step in steps {
-        let pattern = match (step["type"].as_str(), step["use_regex"].as_bool()) {
-            (Some("ByteLevel"), _) if step["add_prefix_space"].as_bool() != Some(false) => None,
-            (Some("ByteLevel"), Some(false)) => continue,
-            (Some("ByteLevel"), _) => Some("gpt2"),
-            (Some("Split"), _) if isolates(step) => step["pattern"]["Regex"].as_str(),
-            _ => None,
-        };
-        match (pattern, &pretokenizer) {
-            (Some(pattern), Pretokenizer::None) => pretokenizer = Pretokenizer::new(pattern)?,
-            _ => return Err(not_supported("pre_tokenizer", value)),
-        }
-    }
-    Ok(pretokenizer)
-}
-
-fn isolates(split: &Value) -> bool {
-    split["behavior"] == "Isolated" && split["invert"] != true
-}
-
 fn not_supported(what: &str, value: &Value) -> Error {
     Error::vocabulary(format!("its {what} is not supported: {value}"))
 }
@@ -263,6 +219,7 @@ fn not_supported(what: &str, value: &Value) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pretokenize::{Pretokenizer, Scheme};
 
     fn tokenizer(pretokenizer: &str) -> Tokenizer {
         let vocabulary = Vocabulary::from_training(&[(32, 97), (256, 98)]).unwrap();
@@ -272,7 +229,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for name in ["gpt2", "cl100k", "o200k", "llama3", "[a-z]+"] {
+        let names = Scheme::ALL.map(Scheme::name);
+        for name in names.into_iter().chain(["[a-z]+"]) {
             let written = tokenizer(name);
             let read = from_json(&to_json(&written)).unwrap();
             assert_eq!(read.identity(), written.identity());
@@ -283,7 +241,7 @@ mod tests {
     #[test]
     fn older_spellings_are_read() {
         let mut file: Value = serde_json::from_str(&to_json(&tokenizer("gpt2"))).unwrap();
-        file["pre_tokenizer"] = byte_level(true);
+        file["pre_tokenizer"] = pre_tokenizer::byte_level(true);
         file["model"]["merges"] = json!(["Ġ a", "Ġa b"]);
         let read = from_json(&file.to_string()).unwrap();
         assert_eq!(read.identity(), tokenizer("gpt2").identity());
@@ -298,7 +256,9 @@ mod tests {
         };
         assert!(refused(&|f| f["model"]["type"] = json!("Unigram")).contains("other than BPE"));
         assert!(refused(&|f| f["normalizer"] = json!({"type": "NFC"})).contains("NFC"));
-        assert!(refused(&|f| f["pre_tokenizer"] = json!({"type": "Digits"})).contains("Digits"));
+        assert!(
+            refused(&|f| f["pre_tokenizer"] = json!({"type": "Whitespace"})).contains("Whitespace")
+        );
         assert!(refused(&|f| f["added_tokens"][0]["lstrip"] = json!(true)).contains("lstrip"));
         assert!(refused(&|f| f["model"]["vocab"]["a b"] = json!(999)).contains("alphabet"));
         assert!(refused(&|f| f["model"]["merges"] = json!(["Ġa"])).contains("merge 0"));

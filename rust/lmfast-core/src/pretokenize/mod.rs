@@ -1,29 +1,33 @@
 //! Cutting text into pretokens, across which no merge reaches.
 //!
 //! A [`Pretokenizer`] is a named scheme with a hand-written scanner, a user's own regular
-//! expression, or none at all. Bytes that are not UTF-8 are accepted: each longest valid stretch
-//! is cut by the pattern as if the text began and ended there, and each stretch of invalid bytes
-//! between them is one pretoken.
+//! expression, a sequence of such steps, or none at all. Bytes that are not UTF-8 are accepted: each
+//! longest valid stretch is cut by the pattern as if the text began and ended there, and each
+//! stretch of invalid bytes between them is one pretoken.
 
 mod cut;
 mod masks;
 mod regex;
 mod scan;
+mod steps;
+mod table;
 mod unicode;
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 pub(crate) use cut::SafeCuts;
 use masks::Tier;
-use regex::Pattern;
-pub(crate) use unicode::UNICODE_VERSION;
+pub use regex::{Engine, UserPattern};
+pub use steps::Steps;
+pub(crate) use steps::{Behavior, Cut, Finds, SplitPattern, Step};
+pub use unicode::UNICODE_VERSION;
 
-use crate::error::Result;
+use crate::{error::Result, format::pre_tokenizer};
 
 /// A pretokenizer known by name, with a scanner of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// GPT-2, GPT-3 and tiktoken's r50k and p50k.
+    /// GPT-2, GPT-3, tiktoken's r50k and p50k, GPT-NeoX.
     Gpt2,
     /// GPT-3.5 and GPT-4.
     Cl100k,
@@ -31,11 +35,41 @@ pub enum Scheme {
     O200k,
     /// Llama 3: cl100k, but whitespace at the end of the text is cut after its last newline.
     Llama3,
+    /// Qwen 2, 2.5 and 3: Llama 3, but each number stands alone.
+    Qwen2,
+    /// Qwen 3.5: Qwen 2, but marks are part of words.
+    Qwen35,
+    /// `DeepSeek` V3: numbers, then Chinese and Japanese, then the rest, in three steps.
+    DeepSeek,
+    /// Mistral's Tekken: o200k without contractions, and each number stands alone.
+    Tekken,
+    /// `StarCoder` and `SmolLM`: each number stands alone, and what lies between is cut as by GPT-2.
+    StarCoder,
+}
+
+/// Chinese and Japanese as `DeepSeek` names them.
+macro_rules! han_or_kana {
+    ($before:literal, $after:literal) => {
+        concat!($before, "\u{4e00}-\u{9fa5}\u{3040}-\u{30ff}", $after)
+    };
 }
 
 impl Scheme {
     /// Every named scheme.
-    pub const ALL: [Self; 4] = [Self::Gpt2, Self::Cl100k, Self::O200k, Self::Llama3];
+    pub const ALL: [Self; 9] = [
+        Self::Gpt2,
+        Self::Cl100k,
+        Self::O200k,
+        Self::Llama3,
+        Self::Qwen2,
+        Self::Qwen35,
+        Self::DeepSeek,
+        Self::Tekken,
+        Self::StarCoder,
+    ];
+
+    /// Other names of the same schemes.
+    pub const ALIASES: [(&str, Self); 2] = [("r50k", Self::Gpt2), ("p50k", Self::Gpt2)];
 
     /// The name by which users ask for it.
     pub fn name(self) -> &'static str {
@@ -44,7 +78,19 @@ impl Scheme {
             Self::Cl100k => "cl100k",
             Self::O200k => "o200k",
             Self::Llama3 => "llama3",
+            Self::Qwen2 => "qwen2",
+            Self::Qwen35 => "qwen35",
+            Self::DeepSeek => "deepseek",
+            Self::Tekken => "tekken",
+            Self::StarCoder => "starcoder",
         }
+    }
+
+    /// The scheme of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let named = Self::ALL.into_iter().find(|scheme| scheme.name() == name);
+        named
+            .or_else(|| Self::ALIASES.into_iter().find(|(alias, _)| *alias == name).map(|(_, s)| s))
     }
 
     /// The scheme as a regular expression, written so that tiktoken (fancy-regex) and Hugging
@@ -69,6 +115,41 @@ impl Scheme {
                 r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}",
                 r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
             ),
+            Self::Qwen2 => concat!(
+                r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}",
+                r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+            ),
+            Self::Qwen35 => concat!(
+                r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}",
+                r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+            ),
+            Self::DeepSeek => concat!(
+                r"\p{N}{1,3}",
+                // In Chinese and Japanese.
+                han_or_kana!(r"|[", r"&&[^\p{L}\p{P}\p{S}]]?"),
+                han_or_kana!(r"[\p{L}\p{M}&&[", r"]]+"),
+                han_or_kana!(r"|[\p{P}\p{S}&&[", r"]]+"),
+                // In what lies between.
+                r"|[!-/:-@\[-`{-~][A-Za-z]+",
+                han_or_kana!(r"|[^\r\n\p{L}\p{N}\p{P}\p{S}", r"]?"),
+                han_or_kana!(r"[\p{L}\p{M}&&[^", r"]]+"),
+                han_or_kana!(r"| ?[\p{P}\p{S}&&[^", r"]]+[\r\n]*"),
+                han_or_kana!(r"|\s*[\r\n]+|\s+(?![^\s\p{N}", r"])|\s+"),
+                // What the steps do not match, up to the character that goes with a word.
+                han_or_kana!(r"|[", r"&&[^\p{L}\p{M}\p{P}\p{S}]]+"),
+                han_or_kana!(r"(?![\p{L}\p{M}&&[", r"]])"),
+                han_or_kana!(r"|[^\s\p{L}\p{M}\p{N}\p{P}\p{S}", r"]+"),
+                han_or_kana!(r"(?![\p{L}\p{M}&&[^", r"]])"),
+            ),
+            Self::Tekken => concat!(
+                r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
+                r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*",
+                r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+            ),
+            Self::StarCoder => concat!(
+                r"'(?:[sdmt]|ll|ve|re)|\p{N}| ?\p{L}+| ?[^\s\p{L}\p{N}]+",
+                r"|\s+(?![^\s\p{N}])|\s+",
+            ),
         }
     }
 
@@ -83,7 +164,11 @@ impl Scheme {
                 r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+",
                 r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
             )],
-            Self::O200k => &[],
+            Self::O200k | Self::Qwen35 | Self::DeepSeek | Self::Tekken | Self::StarCoder => &[],
+            Self::Qwen2 => &[concat!(
+                r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}",
+                r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+            )],
             Self::Llama3 => &[concat!(
                 r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}",
                 r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
@@ -109,45 +194,67 @@ impl Scheme {
             Self::Cl100k => scan::cuts(text, scan::cl100k::<true>, visit),
             Self::Llama3 => scan::cuts(text, scan::cl100k::<false>, visit),
             Self::O200k => scan::cuts(text, scan::o200k, visit),
+            Self::Qwen2 => scan::cuts(text, scan::qwen2, visit),
+            Self::Qwen35 => scan::cuts(text, scan::qwen35, visit),
+            Self::DeepSeek => scan::cuts(text, scan::deepseek, visit),
+            Self::Tekken => scan::cuts(text, scan::tekken, visit),
+            Self::StarCoder => scan::cuts(text, scan::starcoder, visit),
         }
     }
 }
 
 /// How text is cut before merging.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Pretokenizer {
     /// A named scheme.
     Scheme(Scheme),
     /// A user's own regular expression.
-    Regex(Box<UserPattern>),
+    Regex(Arc<UserPattern>),
+    /// Several steps, each of which cuts what the one before has left.
+    Sequence(Arc<Steps>),
     /// No cuts: merges may reach across the whole text.
     None,
 }
 
-/// A user's own regular expression, compiled.
-#[derive(Debug)]
-pub struct UserPattern {
-    source: String,
-    compiled: Pattern,
-}
-
 impl Pretokenizer {
-    /// The pretokenizer of that name, or else the one of that regular expression.
+    /// The pretokenizer of that name, or of the steps that [`Self::pattern`] spells, or else the one
+    /// of that regular expression.
     pub fn new(name_or_pattern: &str) -> Result<Self> {
-        let named = Scheme::ALL.into_iter().find(|scheme| scheme.name() == name_or_pattern);
-        if let Some(scheme) = named.or_else(|| Scheme::from_pattern(name_or_pattern)) {
+        if let Some(scheme) = Scheme::from_name(name_or_pattern) {
             return Ok(Self::Scheme(scheme));
         }
-        let compiled = Pattern::new(name_or_pattern)?;
-        Ok(Self::Regex(Box::new(UserPattern { source: name_or_pattern.to_owned(), compiled })))
+        if let Some(steps) = pre_tokenizer::read_spelling(name_or_pattern) {
+            return steps;
+        }
+        Self::of_pattern(name_or_pattern)
     }
 
-    /// The regular expression that cuts in the same way, or `None` where nothing is cut.
+    /// The pretokenizer of that regular expression, by the scanner of a scheme if it is that of one.
+    pub(crate) fn of_pattern(pattern: &str) -> Result<Self> {
+        if let Some(scheme) = Scheme::from_pattern(pattern) {
+            return Ok(Self::Scheme(scheme));
+        }
+        Ok(Self::Regex(Arc::new(UserPattern::new(pattern)?)))
+    }
+
+    /// The regular expression that cuts in the same way, or `None` where nothing is cut. A sequence
+    /// of steps has no such expression, and is spelled as in a `tokenizer.json`.
     pub fn pattern(&self) -> Option<&str> {
         match self {
             Self::Scheme(scheme) => Some(scheme.pattern()),
-            Self::Regex(user) => Some(&user.source),
+            Self::Regex(user) => Some(user.source()),
+            Self::Sequence(steps) => Some(steps.spelling()),
             Self::None => None,
+        }
+    }
+
+    /// What finds the pretokens: the slowest of its steps where there are several.
+    pub fn engine(&self) -> Engine {
+        match self {
+            Self::Scheme(_) => Engine::Scanner,
+            Self::Regex(user) => user.engine(),
+            Self::Sequence(steps) => steps.engine(),
+            Self::None => Engine::None,
         }
     }
 
@@ -167,14 +274,8 @@ impl Pretokenizer {
                 scheme.for_each_cut(text, visit);
                 Ok(())
             }
-            Self::Regex(user) => {
-                let mut start = 0;
-                user.compiled.for_each(text, &mut |pretoken| {
-                    let end = start + pretoken.len();
-                    visit(start, end);
-                    start = end;
-                })
-            }
+            Self::Regex(user) => user.for_each(text, &mut |start, end, _| visit(start, end)),
+            Self::Sequence(steps) => steps.for_each(text, &mut visit),
             Self::None => {
                 if !text.is_empty() {
                     visit(0, text.len());
@@ -221,11 +322,14 @@ impl fmt::Display for Pretokenizer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scheme(scheme) => f.write_str(scheme.name()),
-            Self::Regex(user) => f.write_str(&user.source),
+            Self::Regex(user) => f.write_str(user.source()),
+            Self::Sequence(steps) => f.write_str(steps.spelling()),
             Self::None => f.write_str("none"),
         }
     }
 }
 
+#[cfg(test)]
+mod prove;
 #[cfg(test)]
 mod tests;

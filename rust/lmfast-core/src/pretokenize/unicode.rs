@@ -7,8 +7,11 @@ use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, HirKind};
 
+pub(super) use super::table::decode;
+use super::table::{CODE_POINTS, CodePointTable};
+
 /// The version of the tables of `regex-syntax`, which decides how some characters are cut.
-pub(crate) const UNICODE_VERSION: &str = "16.0.0";
+pub const UNICODE_VERSION: &str = "16.0.0";
 
 /// `\p{L}`
 pub(crate) const LETTER: u8 = 1 << 0;
@@ -22,26 +25,25 @@ pub(crate) const NEWLINE: u8 = 1 << 3;
 pub(crate) const HEAD: u8 = 1 << 4;
 /// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: what may continue a word.
 pub(crate) const TAIL: u8 = 1 << 5;
+/// `[\p{P}\p{S}]`
+pub(crate) const SYMBOL: u8 = 1 << 6;
+/// `[\u4E00-\u9FA5\u3040-\u30FF]`: what DeepSeek's scheme takes for Chinese and Japanese.
+pub(crate) const HAN_OR_KANA: u8 = 1 << 7;
+/// `[\p{L}\p{M}]`
+pub(crate) const LETTER_OR_MARK: u8 = HEAD | TAIL;
 
-const CLASSES: [(&str, u8); 6] = [
+const CLASSES: [(&str, u8); 8] = [
     (r"\p{L}", LETTER),
     (r"\p{N}", NUMBER),
     (r"\s", SPACE),
     (r"[\r\n]", NEWLINE),
     (r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", HEAD),
     (r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", TAIL),
+    (r"[\p{P}\p{S}]", SYMBOL),
+    ("[\u{4e00}-\u{9fa5}\u{3040}-\u{30ff}]", HAN_OR_KANA),
 ];
 
-const BLOCK: usize = 256;
-const CODE_POINTS: usize = 0x11_0000;
-
-/// A two-stage table: most blocks of 256 code points are alike and are stored once.
-struct Table {
-    block_of: Vec<u16>,
-    blocks: Vec<[u8; BLOCK]>,
-}
-
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
+static TABLE: LazyLock<CodePointTable> = LazyLock::new(|| {
     let mut flags = vec![0u8; CODE_POINTS];
     for (class, flag) in CLASSES {
         let hir = regex_syntax::parse(class).expect("a constant pattern");
@@ -53,22 +55,12 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             flags[codes].iter_mut().for_each(|flags| *flags |= flag);
         }
     }
-    let mut table = Table { block_of: Vec::with_capacity(CODE_POINTS / BLOCK), blocks: Vec::new() };
-    let mut seen = std::collections::HashMap::new();
-    for block in flags.chunks_exact(BLOCK) {
-        let block: [u8; BLOCK] = block.try_into().expect("a whole block");
-        let index = *seen.entry(block).or_insert_with(|| {
-            table.blocks.push(block);
-            (table.blocks.len() - 1) as u16
-        });
-        table.block_of.push(index);
-    }
-    table
+    CodePointTable::new(&flags)
 });
 
 /// Looks up the classes of code points.
 #[derive(Clone, Copy)]
-pub(crate) struct Classes(&'static Table);
+pub(crate) struct Classes(&'static CodePointTable);
 
 impl Classes {
     pub(crate) fn get() -> Self {
@@ -82,8 +74,7 @@ impl Classes {
 
     #[inline]
     pub(super) fn of_code(self, code: u32) -> u8 {
-        let code = code as usize;
-        self.0.blocks[self.0.block_of[code / BLOCK] as usize][code % BLOCK]
+        self.0.of(code)
     }
 
     /// The flags and the length of the character at `at`, or `(0, 0)` at the end of the text.
@@ -130,6 +121,19 @@ impl Classes {
         }
     }
 
+    /// The end of the run of letters and marks from `at` on.
+    #[inline]
+    pub(crate) fn letters_and_marks(self, text: &str, mut at: usize) -> usize {
+        loop {
+            at = self.letters(text, at);
+            let (found, len) = self.at(text, at);
+            if found & LETTER_OR_MARK == 0 {
+                return at;
+            }
+            at += len;
+        }
+    }
+
     /// The end of the run of characters from `at` on that have none of `flags`.
     #[inline]
     pub(crate) fn run_without(self, text: &str, mut at: usize, flags: u8) -> usize {
@@ -154,6 +158,7 @@ static ASCII: [u8; 0x80] = {
             b'0'..=b'9' => NUMBER,
             b'\n' | b'\r' => SPACE | NEWLINE,
             b' ' | b'\t' | 0x0B | 0x0C => SPACE,
+            b'!'..=b'~' => SYMBOL,
             _ => 0,
         };
         byte += 1u8;
@@ -175,17 +180,6 @@ fn leading_letters(eight: [u8; 8]) -> usize {
     let beyond_z = lower + each(0x7F - b'z');
     let letters = from_a & !beyond_z & !bytes & each(0x80);
     ((letters ^ each(0x80)).trailing_zeros() / 8) as usize
-}
-
-/// The code and the length of the character of two bytes or more that `bytes` begins with.
-#[inline]
-pub(super) fn decode(bytes: &[u8]) -> (u32, usize) {
-    let low = |at: usize| u32::from(bytes[at] & 0x3F);
-    match bytes[0] {
-        lead @ 0..0xE0 => (u32::from(lead & 0x1F) << 6 | low(1), 2),
-        lead @ 0xE0..0xF0 => (u32::from(lead & 0x0F) << 12 | low(1) << 6 | low(2), 3),
-        lead => (u32::from(lead & 0x07) << 18 | low(1) << 12 | low(2) << 6 | low(3), 4),
-    }
 }
 
 #[cfg(test)]
