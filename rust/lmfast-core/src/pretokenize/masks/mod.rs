@@ -10,17 +10,27 @@
 //! up character by character (`wide`), and the rules of each scheme are plain numbers.
 
 mod bits;
+mod cl100k;
 mod gpt2;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod o200k;
+#[cfg(test)]
+mod tests;
 mod wide;
+mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use bits::Bits;
+use bits::{Bits, places};
+pub(super) use cl100k::Cl100k;
 pub(super) use gpt2::Gpt2;
+pub(super) use o200k::O200k;
 
-use super::unicode::Classes;
+use super::{
+    scan::{self, Case},
+    unicode::Classes,
+};
 
 /// Bytes of a block: bits of a mask.
 const BLOCK: usize = u64::BITS as usize;
@@ -36,6 +46,8 @@ pub(super) struct Window {
     len: usize,
     /// Whether the text ends with the window.
     is_last: bool,
+    /// Starts from here on are not known.
+    limit: usize,
     /// Whether there is anything but ASCII.
     is_wide: bool,
     letter: Bits,
@@ -48,8 +60,17 @@ pub(super) struct Window {
     blank: Bits,
     /// U+0027
     quote: Bits,
+    /// U+002F
+    slash: Bits,
+    /// Letters that may open a word in mixed case and not go on in one.
+    upper: Bits,
+    /// Letters and marks that may do both.
+    both: Bits,
+    mark: Bits,
     /// Bytes of 0x80 and above.
     high: Bits,
+    /// Those that are not the first of their character.
+    inner: Bits,
     /// The first bytes of the letters that `wide::letters_of_three` knows.
     three: Bits,
     starts: Bits,
@@ -64,14 +85,18 @@ struct Block {
     newline: u64,
     blank: u64,
     quote: u64,
+    slash: u64,
+    upper: u64,
     high: u64,
+    inner: u64,
     three: u64,
 }
 
 /// Rules that say where pretokens start.
 pub(super) trait Rules {
-    /// Set `window.starts` from the classes, for all bytes but the last `AHEAD` of a window that is
-    /// not the last. `text` begins with the window and goes on behind it.
+    /// Set `window.starts` from the classes, for all bytes before `window.limit`, which may be
+    /// lowered to where it is not known whether a pretoken starts. `text` begins with the window and
+    /// goes on behind it.
     fn starts(&self, window: &mut Window, text: &str);
 
     /// The end of the pretoken that starts at `start`.
@@ -120,6 +145,7 @@ impl Window {
         Self {
             len: 0,
             is_last: false,
+            limit: 0,
             is_wide: false,
             letter: Bits::default(),
             number: Bits::default(),
@@ -127,7 +153,12 @@ impl Window {
             newline: Bits::default(),
             blank: Bits::default(),
             quote: Bits::default(),
+            slash: Bits::default(),
+            upper: Bits::default(),
+            both: Bits::default(),
+            mark: Bits::default(),
             high: Bits::default(),
+            inner: Bits::default(),
             three: Bits::default(),
             starts: Bits::default(),
         }
@@ -147,7 +178,12 @@ impl Window {
         self.newline[at] = block.newline;
         self.blank[at] = block.blank;
         self.quote[at] = block.quote;
+        self.slash[at] = block.slash;
+        self.upper[at] = block.upper;
+        self.both[at] = 0;
+        self.mark[at] = 0;
         self.high[at] = block.high;
+        self.inner[at] = block.inner;
         self.three[at] = block.three;
         self.is_wide |= block.high != 0;
     }
@@ -157,6 +193,7 @@ impl Window {
     fn fill(&mut self, tier: Tier, classes: Classes, text: &str) {
         self.len = text.len().min(WINDOW);
         self.is_last = self.len == text.len();
+        self.limit = if self.is_last { self.len } else { self.len - AHEAD };
         self.is_wide = false;
         let (whole, rest) = text.as_bytes()[..self.len].as_chunks();
         tier.classify(whole, self, 0);
@@ -171,6 +208,31 @@ impl Window {
         self.set_block(end, Block::default());
         if self.is_wide {
             wide::classify(self, classes, text);
+        }
+    }
+
+    /// Starts at the last character of whitespace before anything else, where `may_be_last` has the
+    /// bits of those characters in block `at`.
+    #[inline]
+    fn start_at_last_white(&mut self, at: usize, may_be_last: u64, bytes: &[u8]) {
+        let text_behind = self.valid(at) >> 1 | self.valid(at + 1) << (BLOCK - 1);
+        let last = may_be_last & !self.white.before(at) & text_behind;
+        self.starts[at] |= last & !self.high[at];
+        for place in places(at, last & self.high[at]) {
+            self.starts.set(wide::lead(bytes, place));
+        }
+    }
+
+    /// A start behind each contraction that is a pretoken.
+    #[inline]
+    fn start_behind_contractions(&mut self, text: &str, case: Case) {
+        for at in 0..self.blocks() {
+            for place in places(at, self.quote[at] & self.starts[at]) {
+                if let Some(end) = scan::contraction(text, place, case) {
+                    self.starts.clear(place + 1);
+                    self.starts.set(end);
+                }
+            }
         }
     }
 
@@ -197,9 +259,9 @@ pub(super) fn cuts(
         let rest = &text[start..];
         window.fill(tier, classes, rest);
         rules.starts(&mut window, rest);
-        let end = if window.is_last { window.len } else { window.len - AHEAD };
+        let end = window.limit;
         window.starts.truncate(end);
-        if window.is_last {
+        if end == rest.len() {
             window.starts.set(end);
         }
         let mut last = 0;
@@ -212,11 +274,16 @@ pub(super) fn cuts(
                 word &= word - 1;
             }
         }
-        if last == 0 {
-            // It is longer than the window.
-            last = rules.next_end(classes, text, start) - start;
-            visit(start, start + last);
-        }
         start += last;
+        if last == 0 {
+            // It is longer than the window, or none of the starts behind it is known: go on far
+            // enough for another window to be worth its while.
+            let enough = text.len().min(start + 2 * BLOCK);
+            while start < enough {
+                let end = rules.next_end(classes, text, start);
+                visit(start, end);
+                start = end;
+            }
+        }
     }
 }

@@ -22,7 +22,10 @@ pub(super) fn classify_all(blocks: &[[u8; BLOCK]], window: &mut Window, first: u
             put(&mut found.newline, vorrq_u8(equal(bytes, b'\n'), equal(bytes, b'\r')));
             put(&mut found.blank, blank);
             put(&mut found.quote, equal(bytes, b'\''));
+            put(&mut found.slash, equal(bytes, b'/'));
+            put(&mut found.upper, within(bytes, b'A', b'Z'));
             put(&mut found.high, vcgeq_u8(bytes, vdupq_n_u8(0x80)));
+            put(&mut found.inner, within(bytes, 0x80, 0xBF));
         }
         if found.high != 0 {
             let mut ranges = [0; wide::RANGES.len()];

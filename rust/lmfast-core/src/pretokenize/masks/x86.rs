@@ -1,8 +1,8 @@
 //! The classes of ASCII with AVX2.
 
 use std::arch::x86_64::{
-    __m256i, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
-    _mm256_set1_epi8, _mm256_sub_epi8,
+    __m256i, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_min_epu8, _mm256_movemask_epi8,
+    _mm256_or_si256, _mm256_set1_epi8, _mm256_sub_epi8,
 };
 
 use super::{BLOCK, Block, Window, wide};
@@ -23,7 +23,10 @@ pub(super) fn classify_all(blocks: &[[u8; BLOCK]], window: &mut Window, first: u
                 newline: join(low.newline, high.newline),
                 blank: join(low.blank, high.blank),
                 quote: join(low.quote, high.quote),
+                slash: join(low.slash, high.slash),
+                upper: join(low.upper, high.upper),
                 high: join(low.high, high.high),
+                inner: join(low.inner, high.inner),
                 three: 0,
             },
         );
@@ -55,7 +58,10 @@ struct Half {
     newline: u32,
     blank: u32,
     quote: u32,
+    slash: u32,
+    upper: u32,
     high: u32,
+    inner: u32,
 }
 
 impl Half {
@@ -72,7 +78,11 @@ impl Half {
             newline: mask(newline),
             blank: mask(blank),
             quote: mask(equal(bytes, b'\'')),
+            slash: mask(equal(bytes, b'/')),
+            upper: mask(within(bytes, b'A', b'Z')),
             high: mask(bytes),
+            // As signed numbers 0x80 to 0xBF are the lowest.
+            inner: mask(_mm256_cmpgt_epi8(each(0xC0), bytes)),
         }
     }
 }
