@@ -95,8 +95,9 @@ struct Block {
 /// Rules that say where pretokens start.
 pub(super) trait Rules {
     /// Set `window.starts` from the classes, for all bytes before `window.limit`, which may be
-    /// lowered to where it is not known whether a pretoken starts. `text` begins with the window and
-    /// goes on behind it.
+    /// lowered to where it is not known whether a pretoken starts. The last start may be left out
+    /// where it depends on what follows the window: the next window begins before it. `text` begins
+    /// with the window and goes on behind it.
     fn starts(&self, window: &mut Window, text: &str);
 
     /// The end of the pretoken that starts at `start`.

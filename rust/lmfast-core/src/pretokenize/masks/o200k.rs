@@ -4,6 +4,7 @@
 use super::{
     Rules, Window,
     bits::{places, run_end, run_start},
+    wide::lead,
     words::{self, Words},
 };
 use crate::pretokenize::{
@@ -13,8 +14,6 @@ use crate::pretokenize::{
 
 /// What `scan::words_by_case` scans: [`Words`] of letters and marks, which end with their
 /// contractions, and where upper case follows lower case.
-///
-/// A mark behind symbols may belong to them or open a word, which these rules leave open.
 pub(in super::super) struct O200k<const CONTRACTIONS: bool, const NUMBERS: usize>;
 
 impl<const CONTRACTIONS: bool, const NUMBERS: usize> Words for O200k<CONTRACTIONS, NUMBERS> {
@@ -27,7 +26,9 @@ impl<const CONTRACTIONS: bool, const NUMBERS: usize> Words for O200k<CONTRACTION
 impl<const CONTRACTIONS: bool, const NUMBERS: usize> Rules for O200k<CONTRACTIONS, NUMBERS> {
     #[inline]
     fn starts(&self, window: &mut Window, text: &str) {
-        stop_at_marks_behind_symbols(window);
+        if window.is_wide {
+            settle_marks_behind_symbols(window, text.as_bytes());
+        }
         words::starts::<Self>(window, text.as_bytes());
         for at in 0..window.blocks() {
             let lower_behind =
@@ -48,20 +49,38 @@ impl<const CONTRACTIONS: bool, const NUMBERS: usize> Rules for O200k<CONTRACTION
     }
 }
 
-fn stop_at_marks_behind_symbols(window: &mut Window) {
-    if !window.is_wide {
-        return;
-    }
+/// Marks behind symbols open a word if the word takes the symbol before it, which no other symbol
+/// and no blank may precede; else they are symbols themselves. Behind slashes, which may belong to
+/// the newlines before them, that is left open.
+fn settle_marks_behind_symbols(window: &mut Window, bytes: &[u8]) {
     for at in 0..window.blocks() {
+        if window.mark[at] == 0 {
+            continue;
+        }
         let others = [&window.letter, &window.number, &window.white, &window.mark];
         let others_behind =
             others.iter().fold(u64::from(at == 0), |all, bits| all | bits.behind(at));
-        let marks = window.mark[at] & !others_behind;
-        if let Some(place) = places(at, marks).next() {
-            window.limit = window.limit.min(place);
-            return;
+        for place in places(at, window.mark[at] & !others_behind) {
+            let symbol = lead(bytes, place - 1);
+            let slashes_from = symbol.saturating_sub(1);
+            if (slashes_from..=symbol).any(|at| window.slash.has(at)) {
+                window.limit = window.limit.min(place);
+                return;
+            }
+            if symbol == 0 || !is_symbol_or_blank(window, symbol - 1) {
+                continue;
+            }
+            for inside in place..run_end(place, |block| window.mark[block]) {
+                window.mark.clear(inside);
+                window.both.clear(inside);
+            }
         }
     }
+}
+
+fn is_symbol_or_blank(window: &Window, at: usize) -> bool {
+    let others = [&window.letter, &window.number, &window.white, &window.mark];
+    window.blank.has(at) || !others.iter().any(|bits| bits.has(at))
 }
 
 /// Move the start from the apostrophe of a contraction that a word ends with to behind it.
@@ -96,11 +115,8 @@ fn start_in_upper_case_behind_both(window: &mut Window) {
                 || window.upper.has(both - 1)
                 || !window.letter.has(both - 1);
             let upper_end = run_end(place, |block| window.upper[block]);
-            if opens && upper_end >= window.len && !window.is_last {
-                window.limit = window.limit.min(place);
-                return;
-            }
-            if !opens || !window.letter.has(upper_end) {
+            let ends = window.is_last || upper_end < window.len;
+            if !opens || ends && !window.letter.has(upper_end) {
                 window.starts.set(place);
             }
         }

@@ -83,15 +83,12 @@ fn shifted(bits: u64, before: &mut u64) -> u64 {
     behind
 }
 
-/// Take back the start behind a newline where spaces reach from there to `end`; where it was, or
-/// `None` if they start behind something else.
-fn join_line(window: &mut Window, end: usize) -> Option<usize> {
+/// Take back the start behind a newline where spaces reach from there to `end`.
+fn join_line(window: &mut Window, end: usize) {
     let start = run_start(end - 1, |block| window.white[block] & !window.newline[block]);
-    if start == 0 || !window.newline.has(start - 1) {
-        return None;
+    if start > 0 && window.newline.has(start - 1) {
+        window.starts.clear(start);
     }
-    window.starts.clear(start);
-    Some(start)
 }
 
 /// Whether more newlines follow the spaces that end the window decides where they start.
@@ -99,13 +96,8 @@ fn join_line(window: &mut Window, end: usize) -> Option<usize> {
 fn end_with_space<W: Words>(window: &mut Window) {
     let last = window.len - 1;
     let ends_with_space = window.white.has(last) && !window.newline.has(last);
-    if !ends_with_space || window.is_last && !W::KEEPS_FINAL_SPACES {
-        return;
-    }
-    if let Some(start) = join_line(window, window.len)
-        && !window.is_last
-    {
-        window.limit = window.limit.min(start);
+    if ends_with_space && (!window.is_last || W::KEEPS_FINAL_SPACES) {
+        join_line(window, window.len);
     }
 }
 
