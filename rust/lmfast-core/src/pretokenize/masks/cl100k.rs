@@ -26,7 +26,7 @@ impl<const KEEPS_FINAL_SPACES: bool, const MARKS: bool, const NUMBERS: usize> Wo
     const KEEPS_FINAL_SPACES: bool = KEEPS_FINAL_SPACES;
 }
 
-impl<const KEEPS_FINAL_SPACES: bool, const MARKS: bool, const NUMBERS: usize> Rules
+impl<const KEEPS_FINAL_SPACES: bool, const MARKS: bool, const NUMBERS: usize> Rules<true>
     for Cl100k<KEEPS_FINAL_SPACES, MARKS, NUMBERS>
 {
     #[inline]

@@ -14,7 +14,7 @@ use crate::pretokenize::{
 /// * behind a contraction.
 pub(in super::super) struct Gpt2;
 
-impl Rules for Gpt2 {
+impl Rules<false> for Gpt2 {
     #[inline]
     fn starts(&self, window: &mut Window, text: &str) {
         let mut symbol_before = 0;

@@ -93,7 +93,9 @@ struct Block {
 }
 
 /// Rules that say where pretokens start.
-pub(super) trait Rules {
+///
+/// `DETAILS` says whether they ask for slashes, upper case, both, marks and inner bytes, too.
+pub(super) trait Rules<const DETAILS: bool> {
     /// Set `window.starts` from the classes, for all bytes before `window.limit`, which may be
     /// lowered to where it is not known whether a pretoken starts. The last start may be left out
     /// where it depends on what follows the window: the next window begins before it. `text` begins
@@ -129,14 +131,19 @@ impl Tier {
     }
 
     #[inline]
-    fn classify(self, blocks: &[[u8; BLOCK]], window: &mut Window, first: usize) {
+    fn classify<const DETAILS: bool>(
+        self,
+        blocks: &[[u8; BLOCK]],
+        window: &mut Window,
+        first: usize,
+    ) {
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `detect`, which alone makes a tier, has seen that the processor has AVX2.
-            Self::Avx2 => unsafe { x86::classify_all(blocks, window, first) },
+            Self::Avx2 => unsafe { x86::classify_all::<DETAILS>(blocks, window, first) },
             #[cfg(target_arch = "aarch64")]
             // SAFETY: `detect`, which alone makes a tier, has seen that the processor has NEON.
-            Self::Neon => unsafe { neon::classify_all(blocks, window, first) },
+            Self::Neon => unsafe { neon::classify_all::<DETAILS>(blocks, window, first) },
         }
     }
 }
@@ -172,43 +179,45 @@ impl Window {
     }
 
     #[inline]
-    fn set_block(&mut self, at: usize, block: Block) {
+    fn set_block<const DETAILS: bool>(&mut self, at: usize, block: Block) {
         self.letter[at] = block.letter;
         self.number[at] = block.number;
         self.white[at] = block.white;
         self.newline[at] = block.newline;
         self.blank[at] = block.blank;
         self.quote[at] = block.quote;
-        self.slash[at] = block.slash;
-        self.upper[at] = block.upper;
-        self.both[at] = 0;
-        self.mark[at] = 0;
         self.high[at] = block.high;
-        self.inner[at] = block.inner;
         self.three[at] = block.three;
         self.is_wide |= block.high != 0;
+        if DETAILS {
+            self.slash[at] = block.slash;
+            self.upper[at] = block.upper;
+            self.inner[at] = block.inner;
+            self.both[at] = 0;
+            self.mark[at] = 0;
+        }
     }
 
     /// Look at `text` from its beginning on.
     #[inline]
-    fn fill(&mut self, tier: Tier, classes: Classes, text: &str) {
+    fn fill<const DETAILS: bool>(&mut self, tier: Tier, classes: Classes, text: &str) {
         self.len = text.len().min(WINDOW);
         self.is_last = self.len == text.len();
         self.limit = if self.is_last { self.len } else { self.len - AHEAD };
         self.is_wide = false;
         let (whole, rest) = text.as_bytes()[..self.len].as_chunks();
-        tier.classify(whole, self, 0);
+        tier.classify::<DETAILS>(whole, self, 0);
         let mut end = whole.len();
         if !rest.is_empty() {
             let mut block = [0; BLOCK];
             block[..rest.len()].copy_from_slice(rest);
-            tier.classify(&[block], self, end);
+            tier.classify::<DETAILS>(&[block], self, end);
             end += 1;
         }
         // What stands behind the text belongs to no class.
-        self.set_block(end, Block::default());
+        self.set_block::<DETAILS>(end, Block::default());
         if self.is_wide {
-            wide::classify(self, classes, text);
+            wide::classify::<DETAILS>(self, classes, text);
         }
     }
 
@@ -247,10 +256,10 @@ impl Window {
 
 /// Call `visit` with where each pretoken begins and ends.
 #[inline]
-pub(super) fn cuts(
+pub(super) fn cuts<const DETAILS: bool>(
     text: &str,
     tier: Tier,
-    rules: &impl Rules,
+    rules: &impl Rules<DETAILS>,
     mut visit: impl FnMut(usize, usize),
 ) {
     let classes = Classes::get();
@@ -258,7 +267,7 @@ pub(super) fn cuts(
     let mut start = 0;
     while start < text.len() {
         let rest = &text[start..];
-        window.fill(tier, classes, rest);
+        window.fill::<DETAILS>(tier, classes, rest);
         rules.starts(&mut window, rest);
         let end = window.limit;
         window.starts.truncate(end);

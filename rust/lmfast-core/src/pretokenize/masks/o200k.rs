@@ -23,7 +23,7 @@ impl<const CONTRACTIONS: bool, const NUMBERS: usize> Words for O200k<CONTRACTION
     const KEEPS_FINAL_SPACES: bool = false;
 }
 
-impl<const CONTRACTIONS: bool, const NUMBERS: usize> Rules for O200k<CONTRACTIONS, NUMBERS> {
+impl<const CONTRACTIONS: bool, const NUMBERS: usize> Rules<true> for O200k<CONTRACTIONS, NUMBERS> {
     #[inline]
     fn starts(&self, window: &mut Window, text: &str) {
         if window.is_wide {

@@ -113,7 +113,7 @@ fn tiers_know_the_class_of_every_character() {
             let text = "a".repeat(shift) + &all;
             let mut start = 0;
             while start < text.len() {
-                window.fill(tier, classes, &text[start..]);
+                window.fill::<true>(tier, classes, &text[start..]);
                 start += assert_classes(&window, classes, &text[start..]);
             }
         }

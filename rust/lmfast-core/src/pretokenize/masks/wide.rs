@@ -40,13 +40,15 @@ pub(super) fn letters_of_three(ranges: [u64; RANGES.len()]) -> u64 {
 }
 
 /// Set the bits of all bytes of each character that is not ASCII and begins in the window.
-pub(super) fn classify(window: &mut Window, classes: Classes, text: &str) {
+pub(super) fn classify<const DETAILS: bool>(window: &mut Window, classes: Classes, text: &str) {
     let bytes = text.as_bytes();
     for block in 0..window.blocks() {
         let three = window.three[block];
         let known = three | three << 1 | three << 2;
         window.letter[block] |= known;
-        window.both[block] |= known;
+        if DETAILS {
+            window.both[block] |= known;
+        }
         let mut left = window.high[block] & !known;
         while left != 0 {
             let at = block * BLOCK + left.trailing_zeros() as usize;
@@ -57,14 +59,17 @@ pub(super) fn classify(window: &mut Window, classes: Classes, text: &str) {
             }
             let (code, len) = decode(&bytes[at..]);
             let class = classes.of_code(code);
-            if class & LETTER_OR_MARK != 0 {
-                let is_letter = class & LETTER != 0;
-                (if is_letter { &mut window.letter } else { &mut window.mark }).set_run(at, len);
+            if DETAILS {
                 match class & LETTER_OR_MARK {
                     LETTER_OR_MARK => window.both.set_run(at, len),
                     HEAD => window.upper.set_run(at, len),
                     _ => {}
                 }
+            }
+            if class & LETTER != 0 {
+                window.letter.set_run(at, len);
+            } else if DETAILS && class & LETTER_OR_MARK != 0 {
+                window.mark.set_run(at, len);
             } else if class & NUMBER != 0 {
                 window.number.set_run(at, len);
             } else if class & SPACE != 0 {

@@ -9,12 +9,16 @@ use super::{BLOCK, Block, Window, wide};
 
 /// Classify `blocks` as those of the window from `first` on.
 #[target_feature(enable = "avx2")]
-pub(super) fn classify_all(blocks: &[[u8; BLOCK]], window: &mut Window, first: usize) {
+pub(super) fn classify_all<const DETAILS: bool>(
+    blocks: &[[u8; BLOCK]],
+    window: &mut Window,
+    first: usize,
+) {
     for (at, block) in blocks.iter().enumerate() {
         let [low, high] = bytemuck::cast::<[u8; BLOCK], [__m256i; 2]>(*block);
-        let (low, high) = (Half::of(low), Half::of(high));
+        let (low, high) = (Half::of::<DETAILS>(low), Half::of::<DETAILS>(high));
         let join = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        window.set_block(
+        window.set_block::<DETAILS>(
             first + at,
             Block {
                 letter: join(low.letter, high.letter),
@@ -67,7 +71,7 @@ struct Half {
 impl Half {
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn of(bytes: __m256i) -> Self {
+    fn of<const DETAILS: bool>(bytes: __m256i) -> Self {
         let lower = _mm256_or_si256(bytes, each(0x20));
         let blank = equal(bytes, b' ');
         let newline = _mm256_or_si256(equal(bytes, b'\n'), equal(bytes, b'\r'));
@@ -78,11 +82,11 @@ impl Half {
             newline: mask(newline),
             blank: mask(blank),
             quote: mask(equal(bytes, b'\'')),
-            slash: mask(equal(bytes, b'/')),
-            upper: mask(within(bytes, b'A', b'Z')),
+            slash: if DETAILS { mask(equal(bytes, b'/')) } else { 0 },
+            upper: if DETAILS { mask(within(bytes, b'A', b'Z')) } else { 0 },
             high: mask(bytes),
             // As signed numbers 0x80 to 0xBF are the lowest.
-            inner: mask(_mm256_cmpgt_epi8(each(0xC0), bytes)),
+            inner: if DETAILS { mask(_mm256_cmpgt_epi8(each(0xC0), bytes)) } else { 0 },
         }
     }
 }
