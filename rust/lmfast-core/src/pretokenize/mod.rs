@@ -186,9 +186,26 @@ impl Scheme {
 
     /// One loop per scheme, so that each scanner is compiled into it.
     fn for_each_cut(self, text: &str, visit: impl FnMut(usize, usize)) {
-        if let (Self::Gpt2, Some(tier)) = (self, Tier::detect()) {
-            return masks::cuts(text, tier, &masks::Gpt2, visit);
+        match Tier::detect() {
+            Some(tier) => self.for_each_cut_by_masks(text, tier, visit),
+            None => self.for_each_cut_by_characters(text, visit),
         }
+    }
+
+    fn for_each_cut_by_masks(self, text: &str, tier: Tier, visit: impl FnMut(usize, usize)) {
+        match self {
+            Self::Gpt2 => masks::cuts(text, tier, &masks::Gpt2, visit),
+            Self::Cl100k => masks::cuts(text, tier, &masks::Cl100k::<true, false, 3>, visit),
+            Self::Llama3 => masks::cuts(text, tier, &masks::Cl100k::<false, false, 3>, visit),
+            Self::Qwen2 => masks::cuts(text, tier, &masks::Cl100k::<false, false, 1>, visit),
+            Self::Qwen35 => masks::cuts(text, tier, &masks::Cl100k::<false, true, 1>, visit),
+            Self::O200k => masks::cuts(text, tier, &masks::O200k::<true, 3>, visit),
+            Self::Tekken => masks::cuts(text, tier, &masks::O200k::<false, 1>, visit),
+            Self::DeepSeek | Self::StarCoder => self.for_each_cut_by_characters(text, visit),
+        }
+    }
+
+    fn for_each_cut_by_characters(self, text: &str, visit: impl FnMut(usize, usize)) {
         match self {
             Self::Gpt2 => scan::cuts(text, scan::gpt2, visit),
             Self::Cl100k => scan::cuts(text, scan::cl100k::<true>, visit),

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::{
-    Scheme,
+    Scheme, Tier,
     regex::{Backtracking, symbols_of},
     unicode::Classes,
 };
@@ -74,12 +74,17 @@ pub(super) fn prove(
     paddings.len() * tuples
 }
 
-/// Where the scanner of a scheme ends the pretokens.
+/// Where the scanner of a scheme ends the pretokens, by characters and alike by masks.
 pub(super) fn by_scanner(scheme: Scheme) -> impl Fn(&str) -> Vec<usize> + Sync {
     move |text| {
-        let mut ends = Vec::new();
-        scheme.for_each_cut(text, |_, end| ends.push(end));
-        ends
+        let mut expected = Vec::new();
+        scheme.for_each_cut_by_characters(text, |_, end| expected.push(end));
+        if let Some(tier) = Tier::detect() {
+            let mut ends = Vec::with_capacity(expected.len());
+            scheme.for_each_cut_by_masks(text, tier, |_, end| ends.push(end));
+            assert_eq!(ends, expected, "{scheme:?} {tier:?} {text:?}");
+        }
+        expected
     }
 }
 

@@ -94,9 +94,14 @@ pub(super) fn qwen35(classes: Classes, text: &str, start: usize) -> usize {
     words_of_any_case::<false, true, 1>(classes, text, start)
 }
 
-/// What `cl100k` and the patterns made after it have in common.
+/// `cl100k` and the patterns made after it: whether whitespace that ends the text is one pretoken,
+/// whether marks are part of words, and how many numbers go together.
 #[inline]
-fn words_of_any_case<const KEEPS_FINAL_SPACES: bool, const MARKS: bool, const NUMBERS: usize>(
+pub(super) fn words_of_any_case<
+    const KEEPS_FINAL_SPACES: bool,
+    const MARKS: bool,
+    const NUMBERS: usize,
+>(
     classes: Classes,
     text: &str,
     start: usize,
@@ -146,8 +151,9 @@ pub(super) fn tekken(classes: Classes, text: &str, start: usize) -> usize {
     words_by_case::<false, 1>(classes, text, start)
 }
 
+/// `o200k` and the pattern made after it.
 #[inline]
-fn words_by_case<const CONTRACTIONS: bool, const NUMBERS: usize>(
+pub(super) fn words_by_case<const CONTRACTIONS: bool, const NUMBERS: usize>(
     classes: Classes,
     text: &str,
     start: usize,

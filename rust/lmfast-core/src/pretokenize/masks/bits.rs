@@ -41,6 +41,11 @@ impl Bits {
         self.0[at / BLOCK] &= !(1 << (at % BLOCK));
     }
 
+    #[inline]
+    pub(super) fn has(&self, at: usize) -> bool {
+        self.0[at / BLOCK] >> (at % BLOCK) & 1 != 0
+    }
+
     /// Set `len` bits, fewer than a block has.
     #[inline]
     pub(super) fn set_run(&mut self, at: usize, len: usize) {
@@ -69,5 +74,73 @@ impl Bits {
     #[inline]
     pub(super) fn before(&self, at: usize) -> u64 {
         self.0[at] >> 1 | self.0[at + 1] << (BLOCK - 1)
+    }
+}
+
+/// The first bit of the run of set bits that ends at `last`, where `word` gives the bits by block.
+#[inline]
+pub(super) fn run_start(last: usize, word: impl Fn(usize) -> u64) -> usize {
+    let (mut block, shift) = (last / BLOCK, last % BLOCK);
+    let mut ones = (word(block) << (BLOCK - 1 - shift)).leading_ones() as usize;
+    if ones <= shift {
+        return last + 1 - ones;
+    }
+    while block > 0 {
+        ones = word(block - 1).leading_ones() as usize;
+        if ones < BLOCK {
+            return block * BLOCK - ones;
+        }
+        block -= 1;
+    }
+    0
+}
+
+/// The end of the run of set bits that begins at `first`, where `word` gives the bits by block.
+#[inline]
+pub(super) fn run_end(first: usize, word: impl Fn(usize) -> u64) -> usize {
+    let (mut block, shift) = (first / BLOCK, first % BLOCK);
+    let mut ones = (word(block) >> shift).trailing_ones() as usize;
+    if ones < BLOCK - shift {
+        return first + ones;
+    }
+    while block < BLOCKS {
+        block += 1;
+        ones = word(block).trailing_ones() as usize;
+        if ones < BLOCK {
+            break;
+        }
+    }
+    block * BLOCK + ones
+}
+
+/// The set bits of `word`, which is that of block `at`, as places in the window.
+#[inline]
+pub(super) fn places(at: usize, mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = at * BLOCK + word.trailing_zeros() as usize;
+        (word != 0).then(|| {
+            word &= word - 1;
+            place
+        })
+    })
+}
+
+/// Adds numbers that are longer than a block, from their lowest block on.
+#[derive(Default)]
+pub(super) struct Adder {
+    carry: bool,
+}
+
+impl Adder {
+    /// The next block of the sum.
+    ///
+    /// A run of set bits in `runs` to which one of its own bits is added becomes unset from that bit
+    /// on, and the bit behind the run is set.
+    #[inline]
+    pub(super) fn add(&mut self, runs: u64, starts: u64) -> u64 {
+        let (sum, first) = runs.overflowing_add(starts);
+        let (sum, second) = sum.overflowing_add(u64::from(self.carry));
+        self.carry = first | second;
+        sum
     }
 }

@@ -10,17 +10,27 @@
 //! up character by character (`wide`), and the rules of each scheme are plain numbers.
 
 mod bits;
+mod cl100k;
 mod gpt2;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod o200k;
+#[cfg(test)]
+mod tests;
 mod wide;
+mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use bits::Bits;
+use bits::{Bits, places};
+pub(super) use cl100k::Cl100k;
 pub(super) use gpt2::Gpt2;
+pub(super) use o200k::O200k;
 
-use super::unicode::Classes;
+use super::{
+    scan::{self, Case},
+    unicode::Classes,
+};
 
 /// Bytes of a block: bits of a mask.
 const BLOCK: usize = u64::BITS as usize;
@@ -36,6 +46,8 @@ pub(super) struct Window {
     len: usize,
     /// Whether the text ends with the window.
     is_last: bool,
+    /// Starts from here on are not known.
+    limit: usize,
     /// Whether there is anything but ASCII.
     is_wide: bool,
     letter: Bits,
@@ -48,8 +60,17 @@ pub(super) struct Window {
     blank: Bits,
     /// U+0027
     quote: Bits,
+    /// U+002F
+    slash: Bits,
+    /// Letters that may open a word in mixed case and not go on in one.
+    upper: Bits,
+    /// Letters and marks that may do both.
+    both: Bits,
+    mark: Bits,
     /// Bytes of 0x80 and above.
     high: Bits,
+    /// Those that are not the first of their character.
+    inner: Bits,
     /// The first bytes of the letters that `wide::letters_of_three` knows.
     three: Bits,
     starts: Bits,
@@ -64,14 +85,21 @@ struct Block {
     newline: u64,
     blank: u64,
     quote: u64,
+    slash: u64,
+    upper: u64,
     high: u64,
+    inner: u64,
     three: u64,
 }
 
 /// Rules that say where pretokens start.
-pub(super) trait Rules {
-    /// Set `window.starts` from the classes, for all bytes but the last `AHEAD` of a window that is
-    /// not the last. `text` begins with the window and goes on behind it.
+///
+/// `DETAILS` says whether they ask for slashes, upper case, both, marks and inner bytes, too.
+pub(super) trait Rules<const DETAILS: bool> {
+    /// Set `window.starts` from the classes, for all bytes before `window.limit`, which may be
+    /// lowered to where it is not known whether a pretoken starts. The last start may be left out
+    /// where it depends on what follows the window: the next window begins before it. `text` begins
+    /// with the window and goes on behind it.
     fn starts(&self, window: &mut Window, text: &str);
 
     /// The end of the pretoken that starts at `start`.
@@ -103,14 +131,19 @@ impl Tier {
     }
 
     #[inline]
-    fn classify(self, blocks: &[[u8; BLOCK]], window: &mut Window, first: usize) {
+    fn classify<const DETAILS: bool>(
+        self,
+        blocks: &[[u8; BLOCK]],
+        window: &mut Window,
+        first: usize,
+    ) {
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `detect`, which alone makes a tier, has seen that the processor has AVX2.
-            Self::Avx2 => unsafe { x86::classify_all(blocks, window, first) },
+            Self::Avx2 => unsafe { x86::classify_all::<DETAILS>(blocks, window, first) },
             #[cfg(target_arch = "aarch64")]
             // SAFETY: `detect`, which alone makes a tier, has seen that the processor has NEON.
-            Self::Neon => unsafe { neon::classify_all(blocks, window, first) },
+            Self::Neon => unsafe { neon::classify_all::<DETAILS>(blocks, window, first) },
         }
     }
 }
@@ -120,6 +153,7 @@ impl Window {
         Self {
             len: 0,
             is_last: false,
+            limit: 0,
             is_wide: false,
             letter: Bits::default(),
             number: Bits::default(),
@@ -127,7 +161,12 @@ impl Window {
             newline: Bits::default(),
             blank: Bits::default(),
             quote: Bits::default(),
+            slash: Bits::default(),
+            upper: Bits::default(),
+            both: Bits::default(),
+            mark: Bits::default(),
             high: Bits::default(),
+            inner: Bits::default(),
             three: Bits::default(),
             starts: Bits::default(),
         }
@@ -140,7 +179,7 @@ impl Window {
     }
 
     #[inline]
-    fn set_block(&mut self, at: usize, block: Block) {
+    fn set_block<const DETAILS: bool>(&mut self, at: usize, block: Block) {
         self.letter[at] = block.letter;
         self.number[at] = block.number;
         self.white[at] = block.white;
@@ -150,27 +189,60 @@ impl Window {
         self.high[at] = block.high;
         self.three[at] = block.three;
         self.is_wide |= block.high != 0;
+        if DETAILS {
+            self.slash[at] = block.slash;
+            self.upper[at] = block.upper;
+            self.inner[at] = block.inner;
+            self.both[at] = 0;
+            self.mark[at] = 0;
+        }
     }
 
     /// Look at `text` from its beginning on.
     #[inline]
-    fn fill(&mut self, tier: Tier, classes: Classes, text: &str) {
+    fn fill<const DETAILS: bool>(&mut self, tier: Tier, classes: Classes, text: &str) {
         self.len = text.len().min(WINDOW);
         self.is_last = self.len == text.len();
+        self.limit = if self.is_last { self.len } else { self.len - AHEAD };
         self.is_wide = false;
         let (whole, rest) = text.as_bytes()[..self.len].as_chunks();
-        tier.classify(whole, self, 0);
+        tier.classify::<DETAILS>(whole, self, 0);
         let mut end = whole.len();
         if !rest.is_empty() {
             let mut block = [0; BLOCK];
             block[..rest.len()].copy_from_slice(rest);
-            tier.classify(&[block], self, end);
+            tier.classify::<DETAILS>(&[block], self, end);
             end += 1;
         }
         // What stands behind the text belongs to no class.
-        self.set_block(end, Block::default());
+        self.set_block::<DETAILS>(end, Block::default());
         if self.is_wide {
-            wide::classify(self, classes, text);
+            wide::classify::<DETAILS>(self, classes, text);
+        }
+    }
+
+    /// Starts at the last character of whitespace before anything else, where `may_be_last` has the
+    /// bits of those characters in block `at`.
+    #[inline]
+    fn start_at_last_white(&mut self, at: usize, may_be_last: u64, bytes: &[u8]) {
+        let text_behind = self.valid(at) >> 1 | self.valid(at + 1) << (BLOCK - 1);
+        let last = may_be_last & !self.white.before(at) & text_behind;
+        self.starts[at] |= last & !self.high[at];
+        for place in places(at, last & self.high[at]) {
+            self.starts.set(wide::lead(bytes, place));
+        }
+    }
+
+    /// A start behind each contraction that is a pretoken.
+    #[inline]
+    fn start_behind_contractions(&mut self, text: &str, case: Case) {
+        for at in 0..self.blocks() {
+            for place in places(at, self.quote[at] & self.starts[at]) {
+                if let Some(end) = scan::contraction(text, place, case) {
+                    self.starts.clear(place + 1);
+                    self.starts.set(end);
+                }
+            }
         }
     }
 
@@ -184,10 +256,10 @@ impl Window {
 
 /// Call `visit` with where each pretoken begins and ends.
 #[inline]
-pub(super) fn cuts(
+pub(super) fn cuts<const DETAILS: bool>(
     text: &str,
     tier: Tier,
-    rules: &impl Rules,
+    rules: &impl Rules<DETAILS>,
     mut visit: impl FnMut(usize, usize),
 ) {
     let classes = Classes::get();
@@ -195,11 +267,11 @@ pub(super) fn cuts(
     let mut start = 0;
     while start < text.len() {
         let rest = &text[start..];
-        window.fill(tier, classes, rest);
+        window.fill::<DETAILS>(tier, classes, rest);
         rules.starts(&mut window, rest);
-        let end = if window.is_last { window.len } else { window.len - AHEAD };
+        let end = window.limit;
         window.starts.truncate(end);
-        if window.is_last {
+        if end == rest.len() {
             window.starts.set(end);
         }
         let mut last = 0;
@@ -212,11 +284,16 @@ pub(super) fn cuts(
                 word &= word - 1;
             }
         }
-        if last == 0 {
-            // It is longer than the window.
-            last = rules.next_end(classes, text, start) - start;
-            visit(start, start + last);
-        }
         start += last;
+        if last == 0 {
+            // It is longer than the window, or none of the starts behind it is known: go on far
+            // enough for another window to be worth its while.
+            let enough = text.len().min(start + 2 * BLOCK);
+            while start < enough {
+                let end = rules.next_end(classes, text, start);
+                visit(start, end);
+                start = end;
+            }
+        }
     }
 }

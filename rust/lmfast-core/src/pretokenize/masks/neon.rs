@@ -9,7 +9,11 @@ use super::{BLOCK, Block, Window, wide};
 
 /// Classify `blocks` as those of the window from `first` on.
 #[target_feature(enable = "neon")]
-pub(super) fn classify_all(blocks: &[[u8; BLOCK]], window: &mut Window, first: usize) {
+pub(super) fn classify_all<const DETAILS: bool>(
+    blocks: &[[u8; BLOCK]],
+    window: &mut Window,
+    first: usize,
+) {
     for (at, block) in blocks.iter().enumerate() {
         let mut found = Block::default();
         let quarters = bytemuck::cast::<[u8; BLOCK], [uint8x16_t; 4]>(*block);
@@ -23,6 +27,11 @@ pub(super) fn classify_all(blocks: &[[u8; BLOCK]], window: &mut Window, first: u
             put(&mut found.blank, blank);
             put(&mut found.quote, equal(bytes, b'\''));
             put(&mut found.high, vcgeq_u8(bytes, vdupq_n_u8(0x80)));
+            if DETAILS {
+                put(&mut found.slash, equal(bytes, b'/'));
+                put(&mut found.upper, within(bytes, b'A', b'Z'));
+                put(&mut found.inner, within(bytes, 0x80, 0xBF));
+            }
         }
         if found.high != 0 {
             let mut ranges = [0; wide::RANGES.len()];
@@ -33,7 +42,7 @@ pub(super) fn classify_all(blocks: &[[u8; BLOCK]], window: &mut Window, first: u
             }
             found.three = wide::letters_of_three(ranges);
         }
-        window.set_block(first + at, found);
+        window.set_block::<DETAILS>(first + at, found);
     }
 }
 

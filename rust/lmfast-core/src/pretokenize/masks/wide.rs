@@ -1,7 +1,10 @@
 //! The classes of characters that are not ASCII.
 
 use super::{BLOCK, Window};
-use crate::pretokenize::unicode::{Classes, LETTER, NUMBER, SPACE, decode};
+use crate::pretokenize::{
+    table::decode,
+    unicode::{Classes, HEAD, LETTER, LETTER_OR_MARK, NUMBER, SPACE},
+};
 
 /// The bytes that [`letters_of_three`] asks for, from a first to a last one.
 pub(super) const RANGES: [(u8, u8); 11] = [
@@ -37,12 +40,15 @@ pub(super) fn letters_of_three(ranges: [u64; RANGES.len()]) -> u64 {
 }
 
 /// Set the bits of all bytes of each character that is not ASCII and begins in the window.
-pub(super) fn classify(window: &mut Window, classes: Classes, text: &str) {
+pub(super) fn classify<const DETAILS: bool>(window: &mut Window, classes: Classes, text: &str) {
     let bytes = text.as_bytes();
     for block in 0..window.blocks() {
         let three = window.three[block];
         let known = three | three << 1 | three << 2;
         window.letter[block] |= known;
+        if DETAILS {
+            window.both[block] |= known;
+        }
         let mut left = window.high[block] & !known;
         while left != 0 {
             let at = block * BLOCK + left.trailing_zeros() as usize;
@@ -53,8 +59,17 @@ pub(super) fn classify(window: &mut Window, classes: Classes, text: &str) {
             }
             let (code, len) = decode(&bytes[at..]);
             let class = classes.of_code(code);
+            if DETAILS {
+                match class & LETTER_OR_MARK {
+                    LETTER_OR_MARK => window.both.set_run(at, len),
+                    HEAD => window.upper.set_run(at, len),
+                    _ => {}
+                }
+            }
             if class & LETTER != 0 {
                 window.letter.set_run(at, len);
+            } else if DETAILS && class & LETTER_OR_MARK != 0 {
+                window.mark.set_run(at, len);
             } else if class & NUMBER != 0 {
                 window.number.set_run(at, len);
             } else if class & SPACE != 0 {
@@ -96,7 +111,8 @@ mod tests {
                 assert!(found == 0 || found == 1 << at && at <= 61, "{c:?} at {at}");
                 if found != 0 {
                     known += 1;
-                    assert_ne!(Classes::get().of(c) & LETTER, 0, "{c:?}");
+                    let class = Classes::get().of(c) & (LETTER | LETTER_OR_MARK);
+                    assert_eq!(class, LETTER | LETTER_OR_MARK, "{c:?}");
                 }
             }
         }

@@ -1,20 +1,24 @@
 //! The classes of ASCII with AVX2.
 
 use std::arch::x86_64::{
-    __m256i, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
-    _mm256_set1_epi8, _mm256_sub_epi8,
+    __m256i, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_min_epu8, _mm256_movemask_epi8,
+    _mm256_or_si256, _mm256_set1_epi8, _mm256_sub_epi8,
 };
 
 use super::{BLOCK, Block, Window, wide};
 
 /// Classify `blocks` as those of the window from `first` on.
 #[target_feature(enable = "avx2")]
-pub(super) fn classify_all(blocks: &[[u8; BLOCK]], window: &mut Window, first: usize) {
+pub(super) fn classify_all<const DETAILS: bool>(
+    blocks: &[[u8; BLOCK]],
+    window: &mut Window,
+    first: usize,
+) {
     for (at, block) in blocks.iter().enumerate() {
         let [low, high] = bytemuck::cast::<[u8; BLOCK], [__m256i; 2]>(*block);
-        let (low, high) = (Half::of(low), Half::of(high));
+        let (low, high) = (Half::of::<DETAILS>(low), Half::of::<DETAILS>(high));
         let join = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        window.set_block(
+        window.set_block::<DETAILS>(
             first + at,
             Block {
                 letter: join(low.letter, high.letter),
@@ -23,7 +27,10 @@ pub(super) fn classify_all(blocks: &[[u8; BLOCK]], window: &mut Window, first: u
                 newline: join(low.newline, high.newline),
                 blank: join(low.blank, high.blank),
                 quote: join(low.quote, high.quote),
+                slash: join(low.slash, high.slash),
+                upper: join(low.upper, high.upper),
                 high: join(low.high, high.high),
+                inner: join(low.inner, high.inner),
                 three: 0,
             },
         );
@@ -55,13 +62,16 @@ struct Half {
     newline: u32,
     blank: u32,
     quote: u32,
+    slash: u32,
+    upper: u32,
     high: u32,
+    inner: u32,
 }
 
 impl Half {
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn of(bytes: __m256i) -> Self {
+    fn of<const DETAILS: bool>(bytes: __m256i) -> Self {
         let lower = _mm256_or_si256(bytes, each(0x20));
         let blank = equal(bytes, b' ');
         let newline = _mm256_or_si256(equal(bytes, b'\n'), equal(bytes, b'\r'));
@@ -72,7 +82,11 @@ impl Half {
             newline: mask(newline),
             blank: mask(blank),
             quote: mask(equal(bytes, b'\'')),
+            slash: if DETAILS { mask(equal(bytes, b'/')) } else { 0 },
+            upper: if DETAILS { mask(within(bytes, b'A', b'Z')) } else { 0 },
             high: mask(bytes),
+            // As signed numbers 0x80 to 0xBF are the lowest.
+            inner: if DETAILS { mask(_mm256_cmpgt_epi8(each(0xC0), bytes)) } else { 0 },
         }
     }
 }
