@@ -52,7 +52,7 @@ pub fn to_json(tokenizer: &Tokenizer) -> String {
 pub fn from_json(text: &str) -> Result<Tokenizer> {
     let file: ParsedFile = serde_json::from_str(text).map_err(|error| {
         // The models of other kinds have other fields; the kind is the better reason.
-        let other = serde_json::from_str::<ParsedKind>(text).ok().and_then(|file| file.refusal());
+        let other = serde_json::from_str::<ParsedKind>(text).ok().and_then(ParsedKind::refusal);
         let broken = || Error::vocabulary(format!("it is not a tokenizer.json: {error}"));
         other.unwrap_or_else(broken)
     })?;

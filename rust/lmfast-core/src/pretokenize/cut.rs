@@ -23,6 +23,7 @@ use super::{
 };
 
 /// Which of these cuts are safe.
+#[expect(clippy::struct_excessive_bools, reason = "one for each kind of cut")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SafeCuts {
     after_letters: bool,

@@ -140,8 +140,6 @@ fn scanners_cut_texts_of_four_as_their_patterns() {
 fn scanners_cut_all_texts_of_five_as_their_patterns() {
     for_each_scheme(|scheme| {
         let chars = representatives_of_any_length(scheme);
-        let texts = prove(scheme, by_scanner(scheme), &chars, 5, &[String::new()]);
-        eprintln!("{}: {texts} texts", scheme.name());
-        texts
+        prove(scheme, by_scanner(scheme), &chars, 5, &[String::new()])
     });
 }

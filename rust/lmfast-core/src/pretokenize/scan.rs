@@ -183,7 +183,7 @@ pub(super) fn words_by_case<const CONTRACTIONS: bool, const NUMBERS: usize>(
 /// and what lies between, each as a text of its own.
 const CUT_OUT: u8 = NUMBER | HAN_OR_KANA;
 
-/// `\p{N}{1,3}`, then `[一-龥ぁ-ヿ]+`, then in each piece `[!-/:-@\[-`{-~][A-Za-z]+|`
+/// `\p{N}{1,3}`, then `[一-龥ぁ-ヿ]+`, then in each piece ``[!-/:-@\[-`{-~][A-Za-z]+|``
 /// `[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 #[inline]
 pub(super) fn deepseek(classes: Classes, text: &str, start: usize) -> usize {

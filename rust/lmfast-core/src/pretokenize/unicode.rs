@@ -27,7 +27,7 @@ pub(crate) const HEAD: u8 = 1 << 4;
 pub(crate) const TAIL: u8 = 1 << 5;
 /// `[\p{P}\p{S}]`
 pub(crate) const SYMBOL: u8 = 1 << 6;
-/// `[\u4E00-\u9FA5\u3040-\u30FF]`: what DeepSeek's scheme takes for Chinese and Japanese.
+/// `[\u4E00-\u9FA5\u3040-\u30FF]`: what `DeepSeek`'s scheme takes for Chinese and Japanese.
 pub(crate) const HAN_OR_KANA: u8 = 1 << 7;
 /// `[\p{L}\p{M}]`
 pub(crate) const LETTER_OR_MARK: u8 = HEAD | TAIL;

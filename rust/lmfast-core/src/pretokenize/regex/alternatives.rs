@@ -4,6 +4,8 @@
 //! of its own. That spares the backtracking engine the long runs of whitespace, which it could not
 //! go back through.
 
+use std::fmt::Write as _;
+
 use fancy_regex::{Assertion, Expr, LookAround};
 
 use super::{automaton::Automaton, backtracking::Backtracking};
@@ -82,6 +84,7 @@ impl Alternatives {
 
 /// One automaton of the alternatives that are taken from `simple`, if there are any; the outer
 /// `None` where there is no such automaton.
+#[expect(clippy::option_option, reason = "nothing to make is no failure to make it")]
 fn automaton_of(simple: &mut Vec<Expr>) -> Option<Option<Part>> {
     if simple.is_empty() {
         return Some(None);
@@ -132,8 +135,7 @@ fn write(expression: &Expr, out: &mut String) -> Option<()> {
             group("(?:", child, out)?;
             let most = if *hi == usize::MAX { String::new() } else { hi.to_string() };
             let lazy = if *greedy { "" } else { "?" };
-            out.push_str(&format!("{{{lo},{most}}}{lazy}"));
-            Some(())
+            write!(out, "{{{lo},{most}}}{lazy}").ok()
         }
         Expr::Empty
         | Expr::Literal { .. }
