@@ -16,21 +16,19 @@ const ID_BITS: u32 = 20;
 const COUNT_BITS: u32 = 2;
 const ID_MASK: u64 = (1 << ID_BITS) - 1;
 
-/// Up to eight bytes, padded with zeros. The last is not zero, so that the length is known too.
+/// Up to eight bytes, behind zeros. The first is not zero, so that the length is known too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Key(u64);
 
 impl Key {
     const LONGEST: usize = 8;
 
-    /// The `len` bytes of `text` from `start` on; nothing if they are many or the last is zero.
+    /// The first `len` of these bytes; nothing if there are more than eight, or the first is zero.
     #[inline(always)]
-    pub(super) fn of(text: &[u8], start: usize, len: usize) -> Self {
-        let bytes = text[start..].first_chunk().copied().unwrap_or_else(|| padded(&text[start..]));
-        let unused = u64::BITS - 8 * len.min(Self::LONGEST) as u32;
-        let key = u64::from_le_bytes(bytes) << unused;
-        let fits = len <= Self::LONGEST && key >> (u64::BITS - 8) != 0;
-        Self(select_unpredictable(fits, key >> unused, 0))
+    pub(super) fn of(bytes: [u8; 8], len: usize) -> Self {
+        let unused = (u64::BITS as usize).wrapping_sub(8 * len) as u32;
+        let key = u64::from_le_bytes(bytes).wrapping_shl(unused);
+        Self(select_unpredictable(len <= Self::LONGEST && bytes[0] != 0, key, 0))
     }
 
     #[inline]
@@ -42,13 +40,6 @@ impl Key {
     fn set(self) -> usize {
         (self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - SET_BITS)) as usize
     }
-}
-
-#[cold]
-fn padded(bytes: &[u8]) -> [u8; 8] {
-    let mut padded = [0; 8];
-    padded[..bytes.len()].copy_from_slice(bytes);
-    padded
 }
 
 /// One to three tokens and their number.
@@ -126,9 +117,11 @@ mod tests {
         for start in 0..text.len() {
             for end in start + 1..=text.len() {
                 let word = &text[start..end];
-                let key = Key::of(text, start, end - start);
+                let mut bytes = [b'!'; 8];
+                bytes[..word.len().min(8)].copy_from_slice(&word[..word.len().min(8)]);
+                let key = Key::of(bytes, word.len());
                 if key.is_nothing() {
-                    assert!(word.len() > 8 || word.ends_with(b"\0"));
+                    assert!(word.len() > 8 || word.starts_with(b"\0"));
                 } else {
                     assert_eq!(*seen.entry(key.0).or_insert(word), word);
                 }

@@ -182,7 +182,7 @@ impl Tokenizer {
         Ok(move |pretoken: &[u8], out: &mut Vec<TokenId>| {
             let emit = |ids: &[TokenId]| out.extend_from_slice(ids);
             let mut pieces = Pieces::new(self, pretoken, &mut memory, emit);
-            pieces.push(0, pretoken.len());
+            pieces.push(pretoken.len());
             pieces.finish();
         })
     }
@@ -255,7 +255,7 @@ impl Tokenizer {
     ) -> Result<()> {
         let emit = |ids: &[TokenId]| out.extend_from_slice(ids);
         let mut pieces = Pieces::new(self, text, memory, emit);
-        self.pretokenizer.for_each_bytes_cut(text, |start, end| pieces.push(start, end))?;
+        self.pretokenizer.for_each_bytes_cut(text, |_, end| pieces.push(end))?;
         pieces.finish();
         Ok(())
     }

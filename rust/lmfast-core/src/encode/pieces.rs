@@ -61,6 +61,11 @@ struct Unknown {
 
 #[derive(Debug)]
 struct Collected {
+    /// Where each pretoken ends.
+    ends: [usize; COLLECTED],
+    /// How many there are.
+    pretokens: usize,
+    /// The pretokens, or their parts.
     pieces: [Piece; COLLECTED],
     len: usize,
     keys: [front::Key; COLLECTED],
@@ -80,6 +85,8 @@ impl Memory {
                 merged: Vec::new(),
             },
             collected: Collected {
+                ends: [0; COLLECTED],
+                pretokens: 0,
                 pieces: [Piece::default(); COLLECTED],
                 len: 0,
                 keys: [front::Key::default(); COLLECTED],
@@ -97,6 +104,8 @@ pub(super) struct Pieces<'a, E> {
     text: &'a [u8],
     memory: &'a mut Memory,
     emit: E,
+    /// Where the first pretoken that is collected starts.
+    start: usize,
 }
 
 impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
@@ -107,18 +116,58 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
         emit: E,
     ) -> Self {
         // The text before this one may have ended early.
-        memory.collected.len = 0;
+        (memory.collected.pretokens, memory.collected.len) = (0, 0);
         memory.out.filled = 0;
-        Self { tokenizer, text, memory, emit }
+        Self { tokenizer, text, memory, emit, start: 0 }
     }
 
-    /// The pretoken `text[start..end]`, which is not empty.
+    /// The pretoken that starts where the one before ended, and is not empty.
     #[inline(always)]
-    pub(super) fn push(&mut self, start: usize, end: usize) {
-        if end - start > Short::LONGEST || !self.text[start].is_ascii() {
-            return self.push_parts(start, end);
+    pub(super) fn push(&mut self, end: usize) {
+        let collected = &mut self.memory.collected;
+        collected.ends[collected.pretokens] = end;
+        collected.pretokens += 1;
+        if collected.pretokens == COLLECTED {
+            self.take_pretokens();
         }
-        self.collect(Piece { start, len: end - start, is_part: false });
+    }
+
+    #[inline(never)]
+    fn take_pretokens(&mut self) {
+        let Collected { ends, pretokens, pieces, len, keys, .. } = &mut self.memory.collected;
+        let first = self.start;
+        let mut start = first;
+        let mut apart = false;
+        for ((&end, piece), key) in ends[..*pretokens].iter().zip(pieces).zip(keys) {
+            let (bytes, length) = (eight(self.text, start), end - start);
+            apart |= is_apart(bytes[0], length);
+            *key = front::Key::of(bytes, length);
+            *piece = Piece { start, len: length, is_part: false };
+            start = end;
+        }
+        (*len, self.start) = (std::mem::take(pretokens), start);
+        if apart {
+            self.take_apart(first);
+        } else {
+            self.look_up();
+        }
+    }
+
+    /// The same for pretokens of which some come in parts.
+    #[inline(never)]
+    fn take_apart(&mut self, first: usize) {
+        let collected = &mut self.memory.collected;
+        let (ends, pretokens) = (collected.ends, std::mem::take(&mut collected.len));
+        let mut start = first;
+        for &end in &ends[..pretokens] {
+            if is_apart(self.text[start], end - start) {
+                self.push_parts(start, end);
+            } else {
+                self.collect(Piece { start, len: end - start, is_part: false });
+            }
+            start = end;
+        }
+        self.look_up_pieces();
     }
 
     #[inline(never)]
@@ -126,7 +175,7 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
         let tokenizer = self.tokenizer;
         let pretoken = &self.text[start..end];
         if let Some(id) = tokenizer.whole_only(pretoken) {
-            self.look_up();
+            self.look_up_pieces();
             return self.memory.out.put_all(&[id], &mut self.emit);
         }
         // Each part grows until it ends. Whether it does cannot be foreseen, so it is written in any
@@ -139,7 +188,7 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
             collected.len += usize::from(ends);
             from = select_unpredictable(ends, to, from);
             if collected.len == COLLECTED {
-                self.look_up();
+                self.look_up_pieces();
             }
         });
     }
@@ -150,14 +199,23 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
         collected.pieces[collected.len] = piece;
         collected.len += 1;
         if collected.len == COLLECTED {
-            self.look_up();
+            self.look_up_pieces();
         }
     }
 
     /// Emit the tokens of what is still collected.
     pub(super) fn finish(mut self) {
-        self.look_up();
+        self.take_pretokens();
         self.memory.out.flush(&mut self.emit);
+    }
+
+    #[inline]
+    fn look_up_pieces(&mut self) {
+        let Collected { pieces, len, keys, .. } = &mut self.memory.collected;
+        for (key, piece) in keys.iter_mut().zip(&pieces[..*len]) {
+            *key = front::Key::of(eight(self.text, piece.start), piece.len);
+        }
+        self.look_up();
     }
 
     /// One short loop after the other, so that a processor has many pieces in hand at once and
@@ -165,12 +223,9 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
     #[inline(never)]
     fn look_up(&mut self) {
         let Memory { tables, collected, out } = &mut *self.memory;
-        let Collected { pieces, len, keys, known, unknown } = collected;
+        let Collected { pieces, len, keys, known, unknown, .. } = collected;
         let (pieces, known) = (&pieces[..*len], &mut known[..*len]);
         *len = 0;
-        for (key, piece) in keys.iter_mut().zip(pieces) {
-            *key = front::Key::of(self.text, piece.start, piece.len);
-        }
         let mut unknown_len = 0;
         for (index, (known, &key)) in known.iter_mut().zip(&*keys).enumerate() {
             *known = tables.front.get(key);
@@ -198,6 +253,25 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
         }
         out.put_known(&known[next..], &mut self.emit);
     }
+}
+
+/// Whether a pretoken is taken apart where it can be. Others are mostly words that occur again.
+#[inline(always)]
+fn is_apart(first: u8, len: usize) -> bool {
+    !first.is_ascii() || len > Short::LONGEST
+}
+
+/// The eight bytes of `text` from `start` on; zeros behind its end.
+#[inline(always)]
+fn eight(text: &[u8], start: usize) -> [u8; 8] {
+    text[start..].first_chunk().copied().unwrap_or_else(|| padded(&text[start..]))
+}
+
+#[cold]
+fn padded(bytes: &[u8]) -> [u8; 8] {
+    let mut padded = [0; 8];
+    padded[..bytes.len()].copy_from_slice(bytes);
+    padded
 }
 
 impl Tables {
@@ -260,7 +334,7 @@ impl Tables {
     /// which a pretoken may be and a part of one may not.
     #[inline]
     fn promote(&mut self, tokenizer: &Tokenizer, bytes: &[u8], tokens: &[TokenId]) {
-        let key = front::Key::of(bytes, 0, bytes.len());
+        let key = front::Key::of(eight(bytes, 0), bytes.len());
         if !key.is_nothing()
             && let Some(tokens) = Packed::of(tokens)
             && tokenizer.whole_only(bytes).is_none()
