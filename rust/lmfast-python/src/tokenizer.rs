@@ -195,6 +195,7 @@ impl Tokenizer {
     }
 
     #[getter]
+    #[expect(clippy::unused_self, reason = "a property")]
     fn unicode_version(&self) -> &'static str {
         UNICODE_VERSION
     }
@@ -206,7 +207,7 @@ impl Tokenizer {
         special.map(|token| (token.text.as_str(), token.id)).collect()
     }
 
-    /// Text, id, and the flags special, normalized, lstrip, rstrip and single_word.
+    /// Text, id, and the flags `special`, `normalized`, `lstrip`, `rstrip` and `single_word`.
     #[getter]
     fn added_tokens(&self) -> Vec<(&str, u32, [bool; 5])> {
         let tokens = self.core.special_tokens().added().iter();

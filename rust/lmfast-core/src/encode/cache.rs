@@ -159,7 +159,7 @@ mod tests {
             words in proptest::collection::vec(0u32..2000, 1..400),
         ) {
             let mut cache = Cache::new().unwrap();
-            let tokens_of = |word: u32| (0..word % 7 + 1).map(|n| n + word).collect::<Vec<_>>();
+            let tokens_of = |word: u32| (0..=word % 7).map(|n| n + word).collect::<Vec<_>>();
             let get = |cache: &Cache, word: u32| {
                 let text = word.to_string();
                 let key = Short::of(text.as_bytes(), 0, text.len()).unwrap();

@@ -59,7 +59,7 @@ pub(super) fn prove(
 ) -> usize {
     let oracle = Backtracking::new(scheme.pattern()).unwrap();
     let tuples = chars.len().pow(k);
-    paddings.iter().for_each(|padding| {
+    for padding in paddings {
         (0..tuples).into_par_iter().with_min_len(1000).for_each(|mut number| {
             let mut text = padding.clone();
             for _ in 0..k {
@@ -70,7 +70,7 @@ pub(super) fn prove(
             oracle.for_each(&text, &mut |_, end, _| expected.push(end)).unwrap();
             assert_eq!(cut(&text), expected, "{scheme:?} {text:?}");
         });
-    });
+    }
     paddings.len() * tuples
 }
 
