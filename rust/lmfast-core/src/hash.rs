@@ -23,7 +23,7 @@ impl Short {
         if len > Self::LONGEST {
             return None;
         }
-        let bytes = text[start..].first_chunk().copied().unwrap_or_else(|| padded(&text[start..]));
+        let bytes = first_bytes(text, start);
         let mask = (1u128 << (8 * len)) - 1;
         let bits = u128::from_le_bytes(bytes) & mask | (len as u128) << (8 * Self::LONGEST);
         Some(Self { low: bits as u64, high: (bits >> 64) as u64 })
@@ -58,11 +58,24 @@ impl Short {
     }
 }
 
+/// The bytes of `text` from `start` on, as many as are asked for; zeros behind its end.
+#[inline(always)]
+pub(crate) fn first_bytes<const N: usize>(text: &[u8], start: usize) -> [u8; N] {
+    text[start..].first_chunk().copied().unwrap_or_else(|| padded(&text[start..]))
+}
+
 #[cold]
-fn padded(bytes: &[u8]) -> [u8; 16] {
-    let mut padded = [0; 16];
+fn padded<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut padded = [0; N];
     padded[..bytes.len()].copy_from_slice(bytes);
     padded
+}
+
+/// A number whose leading bits depend on all bits of `key` (Knuth, The Art of Computer Programming
+/// 3, section 6.4: multiplication by the golden ratio).
+#[inline]
+pub(crate) fn spread(key: u64) -> u64 {
+    key.wrapping_mul(SEEDS[0])
 }
 
 /// 32 bits: the leading ones say where a pretoken belongs, all of them tell it from others.

@@ -16,7 +16,10 @@ use super::{
     merge::{self, Workspace},
     pairs::{NEVER, PairRanks},
 };
-use crate::vocabulary::{TokenId, Vocabulary};
+use crate::{
+    hash::spread,
+    vocabulary::{TokenId, Vocabulary},
+};
 
 /// The place of a token that has no shorter one within it, and of a node without a token.
 const NONE: TokenId = TokenId::MAX;
@@ -209,7 +212,7 @@ impl Children {
     #[inline]
     fn find(&self, node: u32, byte: u8) -> (usize, u64, u64) {
         let key = (u64::from(node) << 9 | (u64::from(byte) + 1)) << NODE_BITS;
-        let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize;
+        let mut at = (spread(key) >> self.shift) as usize;
         loop {
             let slot = self.slots[at];
             if slot == 0 || slot >> NODE_BITS == key >> NODE_BITS {

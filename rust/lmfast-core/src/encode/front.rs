@@ -5,11 +5,11 @@
 
 use std::hint::select_unpredictable;
 
-use crate::vocabulary::TokenId;
+use crate::{hash::spread, vocabulary::TokenId};
 
 pub(super) const TOKENS: usize = 3;
 
-/// Sets of two entries, the newer one first: 256 KiB.
+/// Sets of two entries, the newer one first: 128 KiB.
 const SET_BITS: u32 = if cfg!(test) { 3 } else { 12 };
 
 const ID_BITS: u32 = 20;
@@ -38,7 +38,7 @@ impl Key {
 
     #[inline]
     fn set(self) -> usize {
-        (self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - SET_BITS)) as usize
+        (spread(self.0) >> (u64::BITS - SET_BITS)) as usize
     }
 }
 

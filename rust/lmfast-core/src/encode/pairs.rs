@@ -1,6 +1,9 @@
 //! What two neighbouring tokens become, and at which rank.
 
-use crate::vocabulary::{Merge, TokenId};
+use crate::{
+    hash::spread,
+    vocabulary::{Merge, TokenId},
+};
 
 /// The rank of a pair that does not merge.
 pub(super) const NEVER: u32 = u32::MAX;
@@ -44,7 +47,7 @@ impl PairRanks {
         };
         for merge in merges {
             let pair = pair(merge.left, merge.right);
-            let hash = hash(pair);
+            let hash = spread(pair);
             let mut at = (hash >> pairs.shift) as usize;
             while ![pair, EMPTY.pair].contains(&pairs.slots[at].pair) {
                 at = pairs.next(at);
@@ -74,7 +77,7 @@ impl PairRanks {
     #[inline]
     pub(super) fn get(&self, left: TokenId, right: TokenId) -> (u32, TokenId) {
         let pair = pair(left, right);
-        let hash = hash(pair);
+        let hash = spread(pair);
         let bit = (hash >> self.filter_shift) as usize;
         if self.filter[bit / 64] >> (bit % 64) & 1 == 0 {
             return (NEVER, 0);
@@ -92,9 +95,4 @@ impl PairRanks {
 
 fn pair(left: TokenId, right: TokenId) -> u64 {
     u64::from(left) << 32 | u64::from(right)
-}
-
-#[inline]
-fn hash(pair: u64) -> u64 {
-    pair.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

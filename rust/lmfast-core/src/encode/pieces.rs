@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     error::Result,
-    hash::{Short, hash},
+    hash::{Short, first_bytes, hash},
     vocabulary::TokenId,
 };
 
@@ -139,7 +139,7 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
         let mut start = first;
         let mut apart = false;
         for ((&end, piece), key) in ends[..*pretokens].iter().zip(pieces).zip(keys) {
-            let (bytes, length) = (eight(self.text, start), end - start);
+            let (bytes, length) = (first_bytes::<8>(self.text, start), end - start);
             apart |= is_apart(bytes[0], length);
             *key = front::Key::of(bytes, length);
             *piece = Piece { start, len: length, is_part: false };
@@ -213,7 +213,7 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
     fn look_up_pieces(&mut self) {
         let Collected { pieces, len, keys, .. } = &mut self.memory.collected;
         for (key, piece) in keys.iter_mut().zip(&pieces[..*len]) {
-            *key = front::Key::of(eight(self.text, piece.start), piece.len);
+            *key = front::Key::of(first_bytes(self.text, piece.start), piece.len);
         }
         self.look_up();
     }
@@ -259,19 +259,6 @@ impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
 #[inline(always)]
 fn is_apart(first: u8, len: usize) -> bool {
     !first.is_ascii() || len > Short::LONGEST
-}
-
-/// The eight bytes of `text` from `start` on; zeros behind its end.
-#[inline(always)]
-fn eight(text: &[u8], start: usize) -> [u8; 8] {
-    text[start..].first_chunk().copied().unwrap_or_else(|| padded(&text[start..]))
-}
-
-#[cold]
-fn padded(bytes: &[u8]) -> [u8; 8] {
-    let mut padded = [0; 8];
-    padded[..bytes.len()].copy_from_slice(bytes);
-    padded
 }
 
 impl Tables {
@@ -334,7 +321,7 @@ impl Tables {
     /// which a pretoken may be and a part of one may not.
     #[inline]
     fn promote(&mut self, tokenizer: &Tokenizer, bytes: &[u8], tokens: &[TokenId]) {
-        let key = front::Key::of(eight(bytes, 0), bytes.len());
+        let key = front::Key::of(first_bytes(bytes, 0), bytes.len());
         if !key.is_nothing()
             && let Some(tokens) = Packed::of(tokens)
             && tokenizer.whole_only(bytes).is_none()

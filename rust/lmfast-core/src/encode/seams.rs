@@ -9,7 +9,7 @@
 //! Runs of letters in scripts without spaces come apart at nearly every character that a vocabulary
 //! has no longer tokens for, so that a small cache holds all their parts.
 
-use crate::vocabulary::Vocabulary;
+use crate::{hash::spread, vocabulary::Vocabulary};
 
 /// Places inside of characters are not asked about: they are no help.
 #[inline]
@@ -53,7 +53,7 @@ impl Seams {
 
     #[inline]
     fn quad_bit(&self, quad: u32) -> usize {
-        (u64::from(quad).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+        (spread(u64::from(quad)) >> self.shift) as usize
     }
 
     /// Whether a merge may reach across the place before `bytes[at]`.
