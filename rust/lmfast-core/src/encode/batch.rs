@@ -165,11 +165,11 @@ fn groups<'a, 'b>(tasks: &'a [Task<'b>]) -> Vec<&'a [Task<'b>]> {
 fn concatenate(parts: &[Batch]) -> Batch {
     let mut ids = vec![0; parts.iter().map(|part| part.ids.len()).sum()];
     huge_pages::advise(&mut ids);
-    let mut offsets = vec![0];
+    let (mut offsets, mut before) = (vec![0], 0);
     let (mut rest, mut places) = (&mut ids[..], Vec::with_capacity(parts.len()));
     for part in parts {
-        let before = offsets[offsets.len() - 1];
         offsets.extend(part.offsets.iter().map(|end| before + end));
+        before += part.ids.len() as u64;
         let (place, after) = rest.split_at_mut(part.ids.len());
         places.push(place);
         rest = after;

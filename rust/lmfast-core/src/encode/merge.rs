@@ -139,14 +139,14 @@ fn merge_long(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
     use crate::{encode::backtrack::Backtracker, vocabulary::Vocabulary};
 
     /// The rule, word for word.
-    fn oracle(pairs: &PairRanks, mut tokens: Vec<TokenId>) -> Vec<TokenId> {
+    pub(in crate::encode) fn oracle(pairs: &PairRanks, mut tokens: Vec<TokenId>) -> Vec<TokenId> {
         loop {
             let ranked = (1..tokens.len()).map(|at| (pairs.get(tokens[at - 1], tokens[at]), at));
             match ranked.min_by_key(|&((rank, _), at)| (rank, at)) {

@@ -18,6 +18,8 @@ mod resize;
 mod seams;
 mod spans;
 mod spelling;
+#[cfg(test)]
+mod tests;
 
 use std::{collections::HashMap, sync::OnceLock};
 

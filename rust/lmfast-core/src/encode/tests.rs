@@ -1,0 +1,138 @@
+//! Encoding against the rule: tables, seams, parts and threads change no id.
+
+use std::num::NonZero;
+
+use proptest::prelude::*;
+
+use super::{Tokenizer, merge::tests::oracle, pairs::PairRanks};
+use crate::{
+    pretokenize::Pretokenizer,
+    special::{SpecialPolicy, SpecialSet, SpecialTokens},
+    vocabulary::{TokenId, Vocabulary},
+    watch::Watch,
+};
+
+const SPECIAL: &str = "<x>";
+const SPECIAL_ID: TokenId = 9_999;
+
+/// Characters of one to four bytes that share some of them, and bytes that are no character.
+const PIECES: [&[u8]; 14] = [
+    b"a",
+    b"b",
+    b"ab",
+    b" ",
+    b"1",
+    b"'s",
+    b"\n",
+    b"\0",
+    "é".as_bytes(),
+    "中".as_bytes(),
+    "丮".as_bytes(),
+    "😀".as_bytes(),
+    b"\xE4\xB8",
+    SPECIAL.as_bytes(),
+];
+
+/// Tokens that no merge makes.
+const OUT_OF_REACH: [&str; 4] = ["ab中", " a", "中丮", "abababababababababab"];
+
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let piece = proptest::sample::select(PIECES.to_vec());
+    let run = (piece, 1usize..6).prop_map(|(piece, times)| piece.repeat(times));
+    proptest::collection::vec(run, 0..120).prop_map(|runs| runs.concat())
+}
+
+/// Merges of any two tokens that exist by then, of the bytes in `PIECES`.
+fn merges() -> impl Strategy<Value = Vec<(TokenId, TokenId)>> {
+    let mut bytes = PIECES.concat();
+    bytes.sort_unstable();
+    bytes.dedup();
+    proptest::collection::vec((any::<u16>(), any::<u16>()), 0..60).prop_map(move |seeds| {
+        let mut merges = Vec::new();
+        for (left, right) in seeds {
+            let token = |seed: u16| match seed as usize % (bytes.len() + merges.len()) {
+                byte if byte < bytes.len() => bytes[byte].into(),
+                merged => (256 + merged - bytes.len()) as TokenId,
+            };
+            merges.push((token(left), token(right)));
+            // Two paths to the same bytes would be a clash of ids, as would the special token.
+            let fits = |made: Vocabulary| made.id_of(SPECIAL.as_bytes()).is_none();
+            if !Vocabulary::from_training(&merges).is_ok_and(fits) {
+                merges.pop();
+            }
+        }
+        merges
+    })
+}
+
+fn tokenizer(merges: &[(TokenId, TokenId)], pretokenizer: &str, whole: bool) -> Tokenizer {
+    let trained = Vocabulary::from_training(merges).unwrap();
+    let bytes = |id| Box::from(trained.token_bytes(id).unwrap());
+    let mut tokens: Vec<_> = trained.tokens().map(|(id, bytes)| (bytes.into(), id)).collect();
+    let pairs: Vec<_> =
+        trained.merges().iter().map(|merge| (bytes(merge.left), bytes(merge.right))).collect();
+    for (id, text) in (5_000..).zip(OUT_OF_REACH.iter().filter(|_| whole)) {
+        if trained.id_of(text.as_bytes()).is_none() {
+            tokens.push((text.as_bytes().into(), id));
+        }
+    }
+    let special = SpecialTokens::new(vec![(SPECIAL.to_owned(), SPECIAL_ID)]).unwrap();
+    let pretokenizer = match pretokenizer {
+        "none" => Pretokenizer::None,
+        name => Pretokenizer::new(name).unwrap(),
+    };
+    let vocabulary = Vocabulary::from_tokens_and_merges(tokens, &pairs, whole).unwrap();
+    Tokenizer::new(vocabulary, special, pretokenizer).unwrap()
+}
+
+/// Special tokens, then pretokens, then whole pretokens where they come first, then merges.
+fn by_the_rule(tokenizer: &Tokenizer, text: &[u8]) -> Vec<TokenId> {
+    let vocabulary = tokenizer.vocabulary();
+    let pairs = PairRanks::new(vocabulary.merges(), vocabulary.byte_ids());
+    let mut ids = Vec::new();
+    let mut rest = text;
+    loop {
+        let special = rest.windows(SPECIAL.len()).position(|window| window == SPECIAL.as_bytes());
+        let visit = |pretoken: &[u8]| {
+            let whole = vocabulary.id_of(pretoken).filter(|_| vocabulary.whole_pretokens_first());
+            match whole {
+                Some(id) => ids.push(id),
+                None => ids.extend(oracle(&pairs, pretoken.iter().map(|&b| b.into()).collect())),
+            }
+        };
+        let ordinary = &rest[..special.unwrap_or(rest.len())];
+        tokenizer.pretokenizer().for_each_bytes(ordinary, visit).unwrap();
+        let Some(at) = special else { return ids };
+        ids.push(SPECIAL_ID);
+        rest = &rest[at + SPECIAL.len()..];
+    }
+}
+
+proptest! {
+    #[test]
+    fn ids_are_those_of_the_rule(
+        merges in merges(),
+        texts in proptest::collection::vec(text(), 1..4),
+        pretokenizer in proptest::sample::select(vec!["gpt2", "cl100k", "o200k", "none"]),
+        whole in any::<bool>(),
+        threads in 1usize..4,
+    ) {
+        let tokenizer = tokenizer(&merges, pretokenizer, whole);
+        let policy = SpecialPolicy { allowed: SpecialSet::All, disallowed: SpecialSet::None };
+        let expected: Vec<_> = texts.iter().map(|text| by_the_rule(&tokenizer, text)).collect();
+        // The second time from tables.
+        for _ in 0..2 {
+            for (text, expected) in texts.iter().zip(&expected) {
+                prop_assert_eq!(&tokenizer.encode(text, &policy).unwrap(), expected);
+                let count = tokenizer.count_tokens(text, &policy, &Watch::default());
+                prop_assert_eq!(count.unwrap(), expected.len());
+            }
+        }
+        let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+        let threads = NonZero::new(threads);
+        let batch = tokenizer.encode_batch(&texts, &policy, threads, &Watch::default()).unwrap();
+        prop_assert_eq!(&batch.ids, &expected.concat());
+        let ends = batch.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+        prop_assert_eq!(ends.collect::<Vec<_>>(), expected.iter().map(Vec::len).collect::<Vec<_>>());
+    }
+}
