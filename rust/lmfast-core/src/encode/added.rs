@@ -5,8 +5,8 @@ use super::{Memory, Tokenizer};
 use crate::{
     error::{Error, Result},
     format::Template,
-    pretokenize::{Pretokenizer, SafeCuts},
-    special::{Flags, Part, Rule},
+    pretokenize::SafeCuts,
+    special::{Flags, Rule},
     vocabulary::TokenId,
 };
 
@@ -31,7 +31,7 @@ impl Tokenizer {
     pub(crate) fn safe_cuts(&self) -> SafeCuts {
         // A token or a normal form may reach across any place, and so none is safe.
         let plain = self.special_tokens.is_plain();
-        SafeCuts::of(if plain { &self.pretokenizer } else { &Pretokenizer::None })
+        if plain { SafeCuts::of(&self.pretokenizer) } else { SafeCuts::NONE }
     }
 
     /// As `encode_into`, where the added tokens are not plain.
@@ -42,13 +42,7 @@ impl Tokenizer {
         memory: &mut Memory,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
-        self.special_tokens.for_each_part(text, rule, |part| match part {
-            Part::Token(id) => {
-                out.push(id);
-                Ok(())
-            }
-            Part::Text(text) => self.encode_ordinary_into(text, memory, out),
-        })
+        self.special_tokens.for_each_part(text, rule, |part| self.encode_part(part, memory, out))
     }
 
     /// What `identity` hashes of all this: nothing, where there is nothing of it.

@@ -4,11 +4,11 @@ use std::num::NonZero;
 
 use rayon::prelude::*;
 
-use super::{Tokenizer, parts::part_len};
+use super::Tokenizer;
 use crate::{
     error::Result,
     huge_pages,
-    special::{Rule, SpecialPolicy},
+    special::{Part, Rule, SpecialPolicy},
     threads,
     vocabulary::TokenId,
     watch::Watch,
@@ -62,31 +62,15 @@ impl Tokenizer {
     }
 
     /// What there is to do for `texts`: a long one is cut into parts.
-    fn tasks<'a>(&self, texts: &[&'a [u8]], rule: &Rule) -> Result<Vec<Task<'a>>> {
-        let cuts = self.safe_cuts();
+    fn tasks<'a>(&self, texts: &[&'a [u8]], rule: &'a Rule) -> Result<Vec<Task<'a>>> {
         let mut tasks = Vec::with_capacity(texts.len());
         for &text in texts {
             if text.len() < LONG_BYTES || !self.special_tokens.is_plain() {
-                tasks.push(Task { text, what: What::Text, ends: true });
-                continue;
-            }
-            let push_parts = |mut rest: &'a [u8], tasks: &mut Vec<Task<'a>>| {
-                while !rest.is_empty() {
-                    let (text, after) = rest.split_at(part_len(cuts, rest, GROUP_BYTES));
-                    tasks.push(Task { text, what: What::Part, ends: false });
-                    rest = after;
-                }
-            };
-            let mut done = 0;
-            for found in self.special_tokens.find_iter(text, rule)? {
-                push_parts(&text[done..found.start], &mut tasks);
-                let token = &text[found.start..found.end];
-                tasks.push(Task { text: token, what: What::Token(found.id), ends: false });
-                done = found.end;
-            }
-            push_parts(&text[done..], &mut tasks);
-            if let Some(last) = tasks.last_mut() {
-                last.ends = true;
+                tasks.push(Task::Text(text));
+            } else {
+                let parts = self.parts(text, rule, GROUP_BYTES)?;
+                tasks.extend(parts.map(|(part, bytes)| Task::Part(part, bytes)));
+                tasks.push(Task::End);
             }
         }
         Ok(tasks)
@@ -102,41 +86,41 @@ impl Tokenizer {
     ) -> Result<()> {
         self.with_memory(|memory| {
             for task in tasks {
-                match task.what {
-                    What::Text => self.encode_into(task.text, rule, memory, &mut batch.ids)?,
-                    What::Part => self.encode_ordinary_into(task.text, memory, &mut batch.ids)?,
-                    What::Token(id) => batch.ids.push(id),
+                match *task {
+                    Task::Text(text) => self.encode_into(text, rule, memory, &mut batch.ids)?,
+                    Task::Part(part, _) => self.encode_part(part, memory, &mut batch.ids)?,
+                    Task::End => {}
                 }
-                if task.ends {
+                if !matches!(task, Task::Part(..)) {
                     batch.offsets.push(batch.ids.len() as u64);
                 }
-                watch.advance(task.text.len() as u64)?;
+                watch.advance(task.bytes() as u64)?;
             }
             Ok(())
         })
     }
 }
 
-/// A text, or a part of a long one.
-struct Task<'a> {
-    text: &'a [u8],
-    what: What,
-    /// Whether a text ends with it.
-    ends: bool,
+enum Task<'a> {
+    Text(&'a [u8]),
+    /// A part of a long text, of so many bytes.
+    Part(Part<'a>, usize),
+    /// The end of a long text.
+    End,
 }
 
-#[derive(Clone, Copy)]
-enum What {
-    /// A text in which special tokens are looked for.
-    Text,
-    /// Ordinary text that ends where a pretoken does, whatever follows.
-    Part,
-    /// A special token.
-    Token(TokenId),
+impl Task<'_> {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Part(_, bytes) => *bytes,
+            Self::End => 0,
+        }
+    }
 }
 
-/// Room for all ids that the texts could have, one for each byte: memory that is not written to
-/// costs nothing. Where the system refuses that much, the room grows with the ids.
+/// Room for all ids that the texts could have, one for each byte: most systems give memory only to
+/// what is written. Where one refuses that much, the room grows with the ids.
 fn room_for(texts: &[&[u8]]) -> Vec<TokenId> {
     let mut ids = Vec::new();
     if ids.try_reserve_exact(texts.iter().map(|text| text.len()).sum()).is_ok() {
@@ -150,7 +134,7 @@ fn groups<'a, 'b>(tasks: &'a [Task<'b>]) -> Vec<&'a [Task<'b>]> {
     let mut groups = Vec::new();
     let (mut first, mut bytes) = (0, 0);
     for (index, task) in tasks.iter().enumerate() {
-        bytes += task.text.len();
+        bytes += task.bytes();
         if bytes >= GROUP_BYTES {
             groups.push(&tasks[first..=index]);
             (first, bytes) = (index + 1, 0);

@@ -2,9 +2,13 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::{Tokenizer, spans::not_spelled};
+use super::{Memory, Tokenizer, spans::not_spelled};
 use crate::{
-    error::Result, pretokenize::SafeCuts, special::SpecialPolicy, vocabulary::TokenId, watch::Watch,
+    error::Result,
+    pretokenize::SafeCuts,
+    special::{Found, Part, Rule, SpecialPolicy},
+    vocabulary::TokenId,
+    watch::Watch,
 };
 
 /// A part has about so many bytes.
@@ -135,38 +139,66 @@ impl Tokenizer {
             let _ = visit(&ids);
             return Ok(());
         }
-        let cuts = self.safe_cuts();
         let rule = self.special_tokens.rule(policy)?;
         let mut ids = Vec::new();
-        let mut visit_ordinary = |mut rest: &[u8], special: Option<TokenId>| -> Result<_> {
-            while !rest.is_empty() {
-                let (part, after) = rest.split_at(part_len(cuts, rest, PART_BYTES));
-                ids.clear();
-                self.with_memory(|memory| self.encode_ordinary_into(part, memory, &mut ids))?;
-                watch.advance(part.len() as u64)?;
-                if visit(&ids).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-                rest = after;
+        for (part, bytes) in self.parts(text, &rule, PART_BYTES)? {
+            ids.clear();
+            self.with_memory(|memory| self.encode_part(part, memory, &mut ids))?;
+            watch.advance(bytes as u64)?;
+            if visit(&ids).is_break() {
+                break;
             }
-            Ok(special.map_or(ControlFlow::Continue(()), |id| visit(&[id])))
-        };
-        let mut done = 0;
-        for found in self.special_tokens.find_iter(text, &rule)? {
-            if visit_ordinary(&text[done..found.start], Some(found.id))?.is_break() {
-                return Ok(());
-            }
-            done = found.end;
         }
-        visit_ordinary(&text[done..], None).map(|_| ())
+        Ok(())
+    }
+
+    /// The special tokens of `text`, and the text between them in parts of `about` so many bytes
+    /// that give the ids of the whole; each with the number of its bytes. Only where the special
+    /// tokens are plain.
+    pub(super) fn parts<'a>(
+        &self,
+        text: &'a [u8],
+        rule: &'a Rule,
+        about: usize,
+    ) -> Result<impl Iterator<Item = (Part<'a>, usize)>> {
+        let cuts = self.safe_cuts();
+        let mut tokens = self.special_tokens.find_iter(text, rule)?;
+        let (mut at, mut token) = (0, tokens.next());
+        Ok(std::iter::from_fn(move || {
+            let rest = &text[at..token.map_or(text.len(), |token| token.start)];
+            if !rest.is_empty() {
+                let part = &rest[..part_len(cuts, rest, about)];
+                at += part.len();
+                return Some((Part::Text(part), part.len()));
+            }
+            let Found { start, end, id } = token?;
+            (at, token) = (end, tokens.next());
+            Some((Part::Token(id), end - start))
+        }))
+    }
+
+    /// Append the ids of a part.
+    pub(super) fn encode_part(
+        &self,
+        part: Part<'_>,
+        memory: &mut Memory,
+        out: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        match part {
+            Part::Token(id) => {
+                out.push(id);
+                Ok(())
+            }
+            Part::Text(text) => self.encode_ordinary_into(text, memory, out),
+        }
     }
 }
 
 /// How far the first part of `text` reaches: to where a pretoken ends whatever follows.
-pub(super) fn part_len(cuts: SafeCuts, text: &[u8], about: usize) -> usize {
+fn part_len(cuts: SafeCuts, text: &[u8], about: usize) -> usize {
     let mut window = about;
     while window < text.len() {
-        let (valid, ends_in_invalid) = match std::str::from_utf8(&text[..window]) {
+        let (valid, ends_in_invalid) = match simdutf8::compat::from_utf8(&text[..window]) {
             Ok(valid) => (valid, false),
             Err(error) => {
                 let valid = &text[..error.valid_up_to()];
