@@ -77,6 +77,14 @@ impl Bits {
     }
 }
 
+/// `bits` moved to the byte behind each, with that of the block before.
+#[inline]
+pub(super) fn shifted(bits: u64, before: &mut u64) -> u64 {
+    let behind = bits << 1 | *before;
+    *before = bits >> (BLOCK - 1);
+    behind
+}
+
 /// The first bit of the run of set bits that ends at `last`, where `word` gives the bits by block.
 #[inline]
 pub(super) fn run_start(last: usize, word: impl Fn(usize) -> u64) -> usize {

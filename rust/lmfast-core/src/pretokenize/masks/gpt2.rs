@@ -1,6 +1,9 @@
 //! `'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
-use super::{BLOCK, Rules, Window, bits::Bits};
+use super::{
+    Rules, Window,
+    bits::{Bits, shifted},
+};
 use crate::pretokenize::{
     scan::{self, Case},
     unicode::Classes,
@@ -22,8 +25,7 @@ impl Rules<false> for Gpt2 {
         for at in 0..window.blocks() {
             let (letter, number, white) = (window.letter[at], window.number[at], window.white[at]);
             let symbol = !(letter | number | white) & window.valid(at);
-            let symbol_behind = symbol << 1 | symbol_before;
-            symbol_before = symbol >> (BLOCK - 1);
+            let symbol_behind = shifted(symbol, &mut symbol_before);
             let runs = letter & !window.letter.behind(at)
                 | number & !window.number.behind(at)
                 | symbol & !symbol_behind;

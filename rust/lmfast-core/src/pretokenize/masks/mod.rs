@@ -41,6 +41,7 @@ const WINDOW: usize = BLOCKS * BLOCK;
 const AHEAD: usize = 16;
 
 /// The classes of the bytes of a window, and where pretokens start in it.
+#[derive(Default)]
 pub(super) struct Window {
     /// Bytes of text in the window.
     len: usize,
@@ -149,29 +150,6 @@ impl Tier {
 }
 
 impl Window {
-    fn new() -> Self {
-        Self {
-            len: 0,
-            is_last: false,
-            limit: 0,
-            is_wide: false,
-            letter: Bits::default(),
-            number: Bits::default(),
-            white: Bits::default(),
-            newline: Bits::default(),
-            blank: Bits::default(),
-            quote: Bits::default(),
-            slash: Bits::default(),
-            upper: Bits::default(),
-            both: Bits::default(),
-            mark: Bits::default(),
-            high: Bits::default(),
-            inner: Bits::default(),
-            three: Bits::default(),
-            starts: Bits::default(),
-        }
-    }
-
     /// Blocks that hold text.
     #[inline]
     fn blocks(&self) -> usize {
@@ -263,7 +241,7 @@ pub(super) fn cuts<const DETAILS: bool>(
     mut visit: impl FnMut(usize, usize),
 ) {
     let classes = Classes::get();
-    let mut window = Window::new();
+    let mut window = Window::default();
     let mut start = 0;
     while start < text.len() {
         let rest = &text[start..];

@@ -2,7 +2,7 @@
 
 use super::{
     BLOCK, Window,
-    bits::{Adder, places, run_end, run_start},
+    bits::{Adder, Bits, places, run_end, run_start, shifted},
 };
 
 /// Rules by which a pretoken starts
@@ -29,7 +29,7 @@ pub(super) trait Words {
 pub(super) fn starts<W: Words>(window: &mut Window, bytes: &[u8]) {
     let (mut symbol_before, mut own_symbol_before, mut first_before) = (0, 0, 0);
     let (mut tails, mut characters) = (Adder::default(), Adder::default());
-    window.starts = super::Bits::default();
+    window.starts = Bits::default();
     for at in 0..window.blocks() {
         if W::MARKS {
             window.letter[at] |= window.mark[at];
@@ -73,14 +73,6 @@ pub(super) fn starts<W: Words>(window: &mut Window, bytes: &[u8]) {
         }
     }
     end_with_space::<W>(window);
-}
-
-/// `bits` moved to the byte behind each, with that of the block before.
-#[inline]
-fn shifted(bits: u64, before: &mut u64) -> u64 {
-    let behind = bits << 1 | *before;
-    *before = bits >> (BLOCK - 1);
-    behind
 }
 
 /// Take back the start behind a newline where spaces reach from there to `end`.

@@ -42,7 +42,7 @@ pub(super) fn classify_all<const DETAILS: bool>(
     }
 }
 
-// Apart: compiled into the loop above, the masks become thousands of single bits (LLVM 20).
+// Apart: compiled into the loop above, the masks become thousands of single bits.
 #[inline(never)]
 #[target_feature(enable = "avx2")]
 fn three([low, high]: [__m256i; 2]) -> u64 {
