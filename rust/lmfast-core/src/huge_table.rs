@@ -13,7 +13,10 @@ use std::{
 use bytemuck::Pod;
 use memmap2::MmapMut;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::{
+    error::{Error, ErrorKind, Result},
+    huge_pages,
+};
 
 /// Zeros to begin with.
 #[derive(Debug)]
@@ -26,13 +29,11 @@ pub(crate) struct HugeTable<T> {
 impl<T: Pod> HugeTable<T> {
     pub(crate) fn new(len: usize) -> Result<Self> {
         let bytes = len * size_of::<T>();
-        let map = MmapMut::map_anon(bytes.max(1)).map_err(|error| {
+        let mut map = MmapMut::map_anon(bytes.max(1)).map_err(|error| {
             let message = format!("cannot have {bytes} bytes of memory: {error}");
             Error::new(ErrorKind::Io, message)
         })?;
-        // Without huge pages it is slower, not wrong.
-        #[cfg(target_os = "linux")]
-        let _ = map.advise(memmap2::Advice::HugePage);
+        huge_pages::advise(&mut map);
         Ok(Self { map, len, item: PhantomData })
     }
 

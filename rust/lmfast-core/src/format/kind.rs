@@ -30,10 +30,10 @@ pub fn of(path: &Path) -> Result<Kind> {
 }
 
 fn of_bytes(bytes: &[u8]) -> Result<Kind> {
-    if bytes.contains(&0) || std::str::from_utf8(bytes).is_err() {
-        return Err(refuse(why_not_text(bytes)));
-    }
-    let text = std::str::from_utf8(bytes).expect("seen above");
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) if !bytes.contains(&0) => text,
+        _ => return Err(refuse(why_not_text(bytes))),
+    };
     if text.starts_with('\u{FEFF}') {
         return Err(refuse("it begins with a byte order mark: save it as UTF-8 without one"));
     }

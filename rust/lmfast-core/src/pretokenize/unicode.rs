@@ -5,10 +5,9 @@
 
 use std::sync::LazyLock;
 
-use regex_syntax::hir::{Class, HirKind};
-
 pub(super) use super::table::decode;
 use super::table::{CODE_POINTS, CodePointTable};
+use crate::characters::ranges_of_class;
 
 /// The version of the tables of `regex-syntax`, which decides how some characters are cut.
 pub const UNICODE_VERSION: &str = "16.0.0";
@@ -46,13 +45,8 @@ const CLASSES: [(&str, u8); 8] = [
 static TABLE: LazyLock<CodePointTable> = LazyLock::new(|| {
     let mut flags = vec![0u8; CODE_POINTS];
     for (class, flag) in CLASSES {
-        let hir = regex_syntax::parse(class).expect("a constant pattern");
-        let HirKind::Class(Class::Unicode(class)) = hir.kind() else {
-            unreachable!("a class of code points")
-        };
-        for range in class.ranges() {
-            let codes = range.start() as usize..=range.end() as usize;
-            flags[codes].iter_mut().for_each(|flags| *flags |= flag);
+        for (first, last) in ranges_of_class(class).expect("a constant class") {
+            flags[first as usize..=last as usize].iter_mut().for_each(|flags| *flags |= flag);
         }
     }
     CodePointTable::new(&flags)
