@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.batch import Batch, Side
 from lmfast.errors import ConfigError
-from lmfast.text_input import Progress, Special, Text, TextErrors, well_formed
+from lmfast.text_input import Progress, Special, Text, TextErrors, all_well_formed, well_formed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,8 +103,7 @@ class EncodingMethods:
             SpecialTokenError: A disallowed special token occurs.
             TextError: A text has a lone surrogate, and ``errors`` is ``"strict"``.
         """
-        if errors != "strict" and not isinstance(documents, str | bytes):
-            documents = [well_formed(document, errors) for document in documents]
+        documents = all_well_formed(documents, errors)
         return Batch(
             *self._core.encode_batch(
                 documents, allowed_special, disallowed_special, threads, on_progress

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from lmfast.errors import ConfigError
@@ -30,12 +30,28 @@ def well_formed(text: Text, errors: TextErrors) -> Text:
     Raises:
         ConfigError: ``errors`` is neither of the two.
     """
-    if errors not in ("strict", "replace"):
-        msg = f"there is no error handler {errors!r} for text; use strict or replace"
-        raise ConfigError(msg)
+    _check(errors)
     if errors == "strict" or not isinstance(text, str):
         return text
     try:
         return text.encode()
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def all_well_formed(texts: Sequence[Text], errors: TextErrors) -> Sequence[Text]:
+    """The same for several texts; what is no sequence of them is left to the core to refuse.
+
+    Raises:
+        ConfigError: ``errors`` is neither of the two.
+    """
+    _check(errors)
+    if errors == "strict" or isinstance(texts, str | bytes):
+        return texts
+    return [well_formed(text, errors) for text in texts]
+
+
+def _check(errors: str) -> None:
+    if errors not in ("strict", "replace"):
+        msg = f"there is no error handler {errors!r} for text; use strict or replace"
+        raise ConfigError(msg)

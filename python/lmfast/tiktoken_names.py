@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.batch import Batch
 from lmfast.errors import UnknownTokenError
-from lmfast.text_input import END_OF_TEXT, Ids, Text, TextErrors, well_formed
+from lmfast.text_input import END_OF_TEXT, Ids, Text, TextErrors, all_well_formed
 
 
 class TiktokenNames:
@@ -55,8 +55,7 @@ class TiktokenNames:
         Raises:
             TextError: A text has a lone surrogate, and ``errors`` is ``"strict"``.
         """
-        if errors != "strict" and not isinstance(texts, str | bytes):
-            texts = [well_formed(text, errors) for text in texts]
+        texts = all_well_formed(texts, errors)
         return Batch(*self._core.encode_batch(texts, (), (), threads, None))
 
     def encode_single_token(self, token: str | bytes) -> int:

@@ -29,9 +29,14 @@ impl Tokenizer {
         self.special_tokens.id_of(spelling).or_else(ordinary)
     }
 
-    /// How files spell each token, with its id; those that are not special first.
+    /// How files spell each token, with its id; those that are not added first. A token that is
+    /// added under its own spelling stands once.
     pub fn spellings(&self) -> impl Iterator<Item = (String, TokenId)> {
         let tokens = self.vocabulary.tokens().map(|(id, bytes)| (to_chars(bytes), id));
-        tokens.chain(self.special_tokens.iter().map(|(text, id)| (text.to_owned(), id)))
+        let is_token = |text: &str, id| {
+            self.vocabulary.token_bytes(id).is_some_and(|bytes| to_chars(bytes) == text)
+        };
+        let added = self.special_tokens.iter().filter(move |&(text, id)| !is_token(text, id));
+        tokens.chain(added.map(|(text, id)| (text.to_owned(), id)))
     }
 }

@@ -86,9 +86,7 @@ pub fn save(tokenizer: &Tokenizer, folder: &Path) -> Result<()> {
         Error::vocabulary(format!("cannot write {VOCAB} into {}: {error}", folder.display()))
     })?;
     std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
-    let tokens = vocabulary.tokens().map(|(id, bytes)| (to_chars(bytes), id));
-    let special = tokenizer.special_tokens().iter().map(|(text, id)| (text.to_owned(), id));
-    let ids: BTreeMap<String, TokenId> = tokens.chain(special).collect();
+    let ids: BTreeMap<String, TokenId> = tokenizer.spellings().collect();
     let vocab = serde_json::to_string(&ids).expect("a map of strings to numbers");
     let spelled = |id| to_chars(vocabulary.token_bytes(id).expect("a merge joins tokens"));
     let mut merges = String::from("#version: 0.2\n");

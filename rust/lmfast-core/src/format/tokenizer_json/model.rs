@@ -42,14 +42,8 @@ struct Vocab<'a>(&'a Tokenizer);
 
 impl Serialize for Vocab<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let tokens = self.0.vocabulary().tokens().map(|(id, bytes)| (to_chars(bytes), id));
-        let is_token = |text: &str, id| {
-            self.0.vocabulary().token_bytes(id).is_some_and(|bytes| to_chars(bytes) == text)
-        };
-        let special = self.0.special_tokens().iter().filter(|&(text, id)| !is_token(text, id));
-        let special = special.map(|(text, id)| (text.to_owned(), id));
         let mut map = serializer.serialize_map(None)?;
-        for (text, id) in tokens.chain(special) {
+        for (text, id) in self.0.spellings() {
             map.serialize_entry(&text, &id)?;
         }
         map.end()
