@@ -20,6 +20,9 @@ Each also inherits the built-in that a caller would expect. A message says what 
 where, what was found, and what is accepted.
 """
 
+import contextlib
+from collections.abc import Iterator
+
 
 class LmfastError(Exception):
     """The base of all errors that lmfast raises on purpose."""
@@ -83,3 +86,17 @@ class FileError(LmfastError, OSError):
 
 class MissingFileError(FileError, FileNotFoundError):
     """A file is not there."""
+
+
+@contextlib.contextmanager
+def needed_by(what: str, install: str) -> Iterator[None]:
+    """Turn a failed import in a ``with`` into advice: what needs the package, what to install.
+
+    Raises:
+        MissingDependencyError: A package is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        msg = f"{what} needs {error.name}, which is not installed: {install}"
+        raise MissingDependencyError(msg) from error

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from lmfast.batch import Batch, Side, padding_mask
-from lmfast.errors import ConfigError, MissingDependencyError
+from lmfast.errors import ConfigError, needed_by
 
 if TYPE_CHECKING:
     import numpy as np
@@ -163,9 +163,6 @@ def encoding_of(
 
 
 def _in_torch(arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    try:
+    with needed_by("return_tensors='pt'", "pip install 'lmfast[train]'"):
         import torch
-    except ImportError as error:
-        msg = "return_tensors='pt' needs torch: pip install 'lmfast[train]'"
-        raise MissingDependencyError(msg) from error
     return {name: torch.from_numpy(values) for name, values in arrays.items()}

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lmfast.errors import FileError, MissingDependencyError, MissingFileError
+from lmfast.errors import FileError, MissingFileError, needed_by
 
 _FILES = [
     "tokenizer.json",
@@ -31,12 +31,9 @@ def fetch(
         MissingFileError: There is no such repository, or it cannot be had.
         FileError: The cache cannot be written.
     """
-    try:
+    with needed_by(f"{name!r} is no folder, and to fetch it", "install lmfast[hub]"):
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import HFValidationError
-    except ModuleNotFoundError as error:
-        msg = f"{name!r} is no folder, and to fetch it needs {error.name}: install lmfast[hub]"
-        raise MissingDependencyError(msg) from error
     try:
         folder = snapshot_download(
             name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lmfast._lmfast import Tokenizer as _Core
-from lmfast.errors import InputTypeError, MissingDependencyError, VocabularyError
+from lmfast.errors import InputTypeError, VocabularyError, needed_by
 from lmfast.formats.pretokenizers import PRETOKENIZERS
 from lmfast.formats.roles import Roles, known_roles
 
@@ -58,11 +58,8 @@ def to_tiktoken(core: _Core, name: str) -> tiktoken.Encoding:
         VocabularyError: tiktoken has no exact counterpart.
         MissingDependencyError: tiktoken is not installed.
     """
-    try:
+    with needed_by("to_tiktoken", "pip install tiktoken"):
         import tiktoken
-    except ModuleNotFoundError as error:
-        msg = f"to_tiktoken needs {error.name}, which is not installed: pip install tiktoken"
-        raise MissingDependencyError(msg) from error
     pattern = core.pattern
     # Steps in sequence are spelled as JSON.
     if pattern is None or pattern.startswith("{"):
@@ -91,11 +88,8 @@ def to_hugging_face(core: _Core) -> tokenizers.Tokenizer:
         VocabularyError: Hugging Face has no exact counterpart.
         MissingDependencyError: tokenizers is not installed.
     """
-    try:
+    with needed_by("to_huggingface", "pip install tokenizers"):
         import tokenizers
-    except ModuleNotFoundError as error:
-        msg = f"to_huggingface needs {error.name}, which is not installed: pip install tokenizers"
-        raise MissingDependencyError(msg) from error
     ranks = [rank for *_, rank in core.merges()]
     if len(set(ranks)) < len(ranks):
         msg = (
@@ -113,13 +107,8 @@ def to_transformers(core: _Core, roles: Roles) -> transformers.PreTrainedTokeniz
         VocabularyError: Hugging Face has no exact counterpart.
         MissingDependencyError: transformers is not installed.
     """
-    try:
+    with needed_by("to_transformers", "pip install transformers"):
         import transformers
-    except ModuleNotFoundError as error:
-        msg = (
-            f"to_transformers needs {error.name}, which is not installed: pip install transformers"
-        )
-        raise MissingDependencyError(msg) from error
     wrap: Any = transformers.PreTrainedTokenizerFast  # not typed
     made: transformers.PreTrainedTokenizerFast = wrap(
         tokenizer_object=to_hugging_face(core), clean_up_tokenization_spaces=False, **roles
