@@ -38,6 +38,17 @@ def test_a_batch_is_each_document_encoded(trained: Trained, threads: int | None)
     assert batch.tolist() == [trained.ours.encode_ordinary(document) for document in DOCUMENTS]
 
 
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_a_document_in_many_parts_ends_where_it_does(trained: Trained, threads: int) -> None:
+    long = MULTILINGUAL * (1_500_000 // len(MULTILINGUAL.encode()) + 1)
+    documents = ["a", long, "", long + "b", "c"]
+    batch = trained.ours.encode_batch(documents, threads, disallowed_special=())
+    assert [trained.ours.decode(ids) for ids in batch] == documents
+    assert (
+        batch[1].tolist() == trained.ours.encode_batch([long], 1, disallowed_special=()).tolist()[0]
+    )
+
+
 def test_a_batch_is_a_sequence(gpt2: lmfast.Tokenizer) -> None:
     batch = gpt2.encode_batch(["one", "", "three words here"])
     assert batch[0].tolist() == gpt2.encode("one")
