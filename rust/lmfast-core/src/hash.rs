@@ -19,14 +19,17 @@ impl Short {
     /// The pretoken `text[start..end]`; `None` if it is long.
     #[inline]
     pub(crate) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
-        let len = end - start;
-        if len > Self::LONGEST {
-            return None;
-        }
+        (end - start <= Self::LONGEST).then(|| Self::or_no_key(text, start, end))
+    }
+
+    /// The same, but a key that no pretoken has if it is long.
+    #[inline(always)]
+    pub(crate) fn or_no_key(text: &[u8], start: usize, end: usize) -> Self {
+        let len = (end - start).min(Self::LONGEST + 1);
         let bytes = first_bytes(text, start);
-        let mask = (1u128 << (8 * len)) - 1;
+        let mask = (1u128 << (8 * len.min(Self::LONGEST))) - 1;
         let bits = u128::from_le_bytes(bytes) & mask | (len as u128) << (8 * Self::LONGEST);
-        Some(Self { low: bits as u64, high: (bits >> 64) as u64 })
+        Self { low: bits as u64, high: (bits >> 64) as u64 }
     }
 
     /// What [`words`](Self::words) gave.

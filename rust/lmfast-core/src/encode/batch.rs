@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use rayon::prelude::*;
 
-use super::Tokenizer;
+use super::{Tokenizer, pieces::SPARE_ROOM};
 use crate::{
     error::Result,
     huge_pages,
@@ -123,7 +123,8 @@ impl Task<'_> {
 /// what is written. Where one refuses that much, the room grows with the ids.
 fn room_for(texts: &[&[u8]]) -> Vec<TokenId> {
     let mut ids = Vec::new();
-    if ids.try_reserve_exact(texts.iter().map(|text| text.len()).sum()).is_ok() {
+    let most = texts.iter().map(|text| text.len()).sum::<usize>() + SPARE_ROOM;
+    if ids.try_reserve_exact(most).is_ok() {
         huge_pages::advise(ids.spare_capacity_mut());
     }
     ids

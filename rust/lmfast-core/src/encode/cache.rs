@@ -6,11 +6,11 @@
 
 use std::hint::select_unpredictable;
 
-use super::prefetch::prefetch;
+use super::{
+    packed::{self, Packed},
+    prefetch::prefetch,
+};
 use crate::{hash::Short, huge_table::HugeTable, vocabulary::TokenId};
-
-/// Tokens that stand in an entry; where there are more, they stand apart.
-const TOKENS: usize = 4;
 
 /// Each set is a line of 64 bytes: 1 MiB to begin with, and no more than 64 MiB.
 const FIRST_BITS: u32 = if cfg!(test) { 2 } else { 14 };
@@ -19,11 +19,8 @@ const MOST_BITS: u32 = if cfg!(test) { 5 } else { 20 };
 /// Tokens that stand apart, before all of them are forgotten: 16 MiB.
 const MOST_APART: usize = if cfg!(test) { 64 } else { 1 << 22 };
 
-/// The number of tokens stands above the first of them, since ids are below 2^24.
-const COUNT_SHIFT: u32 = 24;
-const ID_MASK: TokenId = (1 << COUNT_SHIFT) - 1;
-
-/// Two entries: the words of a key, then two words that say what its tokens are. The newer entry
+/// Two entries: the words of a key, then two words that say what its tokens are. These are the
+/// first tokens and the rest of them, packed, or nothing and where they stand apart. The newer entry
 /// stands first.
 type Set = [u64; 8];
 
@@ -34,6 +31,8 @@ pub(super) struct Cache {
     /// Entries pushed out since the table was as large as it is.
     pushed_out: usize,
     apart: Vec<TokenId>,
+    /// How many of these are the last pretoken's; behind them stand zeros.
+    last_apart: usize,
     /// How often those that stand apart were forgotten.
     generation: u32,
 }
@@ -41,65 +40,81 @@ pub(super) struct Cache {
 impl Cache {
     pub(super) fn new() -> crate::Result<Self> {
         let sets = HugeTable::new(1 << FIRST_BITS)?;
-        Ok(Self { sets, bits: FIRST_BITS, pushed_out: 0, apart: Vec::new(), generation: 0 })
+        Ok(Self {
+            sets,
+            bits: FIRST_BITS,
+            pushed_out: 0,
+            apart: Vec::new(),
+            last_apart: 0,
+            generation: 0,
+        })
     }
 
-    #[inline]
+    #[inline(always)]
     fn set_of(&self, hash: u32) -> usize {
         (hash >> (u32::BITS - self.bits)) as usize
     }
 
     /// Ask for the memory that [`get`](Self::get) will read.
-    #[inline]
+    #[inline(always)]
     pub(super) fn prefetch(&self, hash: u32) {
         prefetch(&self.sets[self.set_of(hash)]);
     }
 
-    /// Put the tokens of a pretoken at the beginning of `out`, which has room for as many as it has
-    /// bytes, and for four. How many they are, or 0 if the pretoken is not known.
-    #[inline]
-    pub(super) fn get(&self, key: Short, hash: u32, out: &mut [TokenId]) -> usize {
+    /// The two words for the tokens of a pretoken; zeros if it is not known.
+    #[inline(always)]
+    fn find(&self, key: Short, hash: u32) -> [u64; 2] {
         let set = &self.sets[self.set_of(hash)];
         let (low, high) = key.words();
         let is_newer = (set[0] ^ low) | (set[1] ^ high) == 0;
         let is_older = (set[4] ^ low) | (set[5] ^ high) == 0;
-        if !(is_newer | is_older) {
-            return 0;
-        }
-        let first = select_unpredictable(is_newer, set[2], set[6]);
-        let second = select_unpredictable(is_newer, set[3], set[7]);
-        let count = (first as u32 >> COUNT_SHIFT) as usize;
-        if count == 0 {
-            return self.get_apart(first, second, out);
-        }
-        let tokens =
-            [first as u32 & ID_MASK, (first >> 32) as u32, second as u32, (second >> 32) as u32];
-        out[..TOKENS].copy_from_slice(&tokens);
-        count
+        let older = |word| select_unpredictable(is_older, word, 0);
+        [
+            select_unpredictable(is_newer, set[2], older(set[6])),
+            select_unpredictable(is_newer, set[3], older(set[7])),
+        ]
     }
 
-    fn get_apart(&self, first: u64, second: u64, out: &mut [TokenId]) -> usize {
-        if (first >> 32) as u32 != self.generation {
-            return 0;
-        }
-        let (place, count) = (second as u32 as usize, (second >> 32) as usize);
-        out[..count].copy_from_slice(&self.apart[place..place + count]);
-        count
+    /// The tokens of a pretoken; nothing if it is not known, or has too many for one word.
+    #[inline(always)]
+    pub(super) fn get_packed(&self, key: Short, hash: u32) -> Packed {
+        let [first, second] = self.find(key, hash);
+        Packed::from_word(select_unpredictable(second == 0, first, 0))
+    }
+
+    /// Append the tokens of a pretoken to `out`, if it is known.
+    #[inline(always)]
+    pub(super) fn get(&self, key: Short, hash: u32, out: &mut Vec<TokenId>) -> bool {
+        let [first, second] = self.find(key, hash);
+        let end = if first != 0 {
+            let (first, second) = (Packed::from_word(first), Packed::from_word(second));
+            let (tokens, count) = second.tokens();
+            let end = out.len() + first.tokens().1 + count;
+            out.extend_from_slice(&first.tokens().0);
+            out.extend_from_slice(&tokens);
+            end
+        } else {
+            let Apart { generation, start, len } = Apart::from_word(second);
+            if second == 0 || generation != self.generation {
+                return false;
+            }
+            let end = out.len() + len;
+            out.extend_from_slice(&self.apart[start..start + Short::LONGEST]);
+            end
+        };
+        out.truncate(end);
+        true
     }
 
     /// Remember the tokens of a pretoken that is not known, in the place of the older entry of its
     /// set.
     pub(super) fn insert(&mut self, key: Short, hash: u32, tokens: &[TokenId]) {
         let (low, high) = key.words();
-        let (first, second) = if tokens.len() <= TOKENS {
-            let mut lanes = [0u64; TOKENS];
-            for (lane, &token) in lanes.iter_mut().zip(tokens) {
-                *lane = token.into();
-            }
-            let count = (tokens.len() as u64) << COUNT_SHIFT;
-            (lanes[0] | count | lanes[1] << 32, lanes[2] | lanes[3] << 32)
-        } else {
-            self.put_apart(tokens)
+        let (first, rest) = tokens.split_at(tokens.len().min(packed::TOKENS));
+        let [first, second] = match (Packed::of(first), Packed::of(rest)) {
+            (Some(first), None) if rest.is_empty() => [first.word(), 0],
+            (Some(first), Some(rest)) => [first.word(), rest.word()],
+            _ => [0, self.put_apart(tokens).word()],
         };
         if self.put(hash, [low, high, first, second]) {
             self.pushed_out += 1;
@@ -109,14 +124,18 @@ impl Cache {
         }
     }
 
-    fn put_apart(&mut self, tokens: &[TokenId]) -> (u64, u64) {
-        if self.apart.len() + tokens.len() > MOST_APART {
+    fn put_apart(&mut self, tokens: &[TokenId]) -> Apart {
+        let room = Short::LONGEST; // so that as many are copied each time
+        if self.apart.len() + room > MOST_APART {
             self.apart.clear();
             self.generation = self.generation.wrapping_add(1);
         }
-        let place = self.apart.len() as u64;
+        let start = self.apart.len().saturating_sub(room - self.last_apart);
+        self.apart.truncate(start);
         self.apart.extend_from_slice(tokens);
-        (u64::from(self.generation) << 32, place | (tokens.len() as u64) << 32)
+        self.apart.resize(start + room, 0);
+        self.last_apart = tokens.len();
+        Apart { generation: self.generation, start, len: tokens.len() }
     }
 
     /// Whether an entry is pushed out by this one.
@@ -146,6 +165,28 @@ impl Cache {
     }
 }
 
+/// Where tokens stand apart, and since when.
+struct Apart {
+    generation: u32,
+    start: usize,
+    len: usize,
+}
+
+impl Apart {
+    const LEN_BITS: u32 = 8;
+
+    /// Not 0: there is a token.
+    fn word(&self) -> u64 {
+        u64::from(self.generation) << 32 | (self.start << Self::LEN_BITS | self.len) as u64
+    }
+
+    fn from_word(word: u64) -> Self {
+        let place = word as u32 as usize;
+        let (start, len) = (place >> Self::LEN_BITS, place % (1 << Self::LEN_BITS));
+        Self { generation: (word >> 32) as u32, start, len }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -159,13 +200,17 @@ mod tests {
             words in proptest::collection::vec(0u32..2000, 1..400),
         ) {
             let mut cache = Cache::new().unwrap();
-            let tokens_of = |word: u32| (0..=word % 7).map(|n| n + word).collect::<Vec<_>>();
+            let tokens_of = |word: u32| (0..=word % 8).map(|n| n + word).collect::<Vec<_>>();
             let get = |cache: &Cache, word: u32| {
                 let text = word.to_string();
                 let key = Short::of(text.as_bytes(), 0, text.len()).unwrap();
-                let mut out = [0; 16];
-                let count = cache.get(key, key.hash(), &mut out);
-                (key, out[..count].to_vec())
+                let mut out = Vec::new();
+                let found = cache.get(key, key.hash(), &mut out);
+                assert_eq!(found, !out.is_empty());
+                let (packed, count) = cache.get_packed(key, key.hash()).tokens();
+                let as_packed = if out.len() <= packed::TOKENS { &out[..] } else { &[] };
+                assert_eq!(&packed[..count], as_packed);
+                (key, out)
             };
             for &word in &words {
                 let (key, found) = get(&cache, word);

@@ -5,16 +5,11 @@
 
 use std::hint::select_unpredictable;
 
-use crate::{hash::spread, vocabulary::TokenId};
-
-pub(super) const TOKENS: usize = 3;
+use super::packed::Packed;
+use crate::hash::{Short, spread};
 
 /// Sets of two entries, the newer one first: 128 KiB.
 const SET_BITS: u32 = if cfg!(test) { 3 } else { 12 };
-
-const ID_BITS: u32 = 20;
-const COUNT_BITS: u32 = 2;
-const ID_MASK: u64 = (1 << ID_BITS) - 1;
 
 /// Up to eight bytes, behind zeros. The first is not zero, so that the length is known too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,42 +26,15 @@ impl Key {
         Self(select_unpredictable(len <= Self::LONGEST && bytes[0] != 0, key, 0))
     }
 
-    #[inline]
-    pub(super) fn is_nothing(self) -> bool {
-        self.0 == 0
+    /// The same for a key of the cache.
+    #[inline(always)]
+    pub(super) fn of_short(key: Short) -> Self {
+        Self::of(key.words().0.to_le_bytes(), key.len())
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(self) -> usize {
         (spread(self.0) >> (u64::BITS - SET_BITS)) as usize
-    }
-}
-
-/// One to three tokens and their number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Packed(u64);
-
-impl Packed {
-    /// `None` if there are too many tokens, or too large ones.
-    pub(super) fn of(tokens: &[TokenId]) -> Option<Self> {
-        if tokens.len() > TOKENS || tokens.iter().any(|&id| u64::from(id) > ID_MASK) {
-            return None;
-        }
-        let ids = tokens.iter().rev().fold(0, |ids, &id| ids << ID_BITS | u64::from(id));
-        Some(Self(ids << COUNT_BITS | tokens.len() as u64))
-    }
-
-    /// The tokens are the first so many of these.
-    #[inline(always)]
-    pub(super) fn tokens(self) -> ([TokenId; TOKENS], usize) {
-        let ids = self.0 >> COUNT_BITS;
-        let id = |at: u32| (ids >> (ID_BITS * at) & ID_MASK) as TokenId;
-        ([id(0), id(1), id(2)], (self.0 & ((1 << COUNT_BITS) - 1)) as usize)
-    }
-
-    #[inline]
-    pub(super) fn is_nothing(self) -> bool {
-        self.0 == 0
     }
 }
 
@@ -76,15 +44,21 @@ struct Entry {
     tokens: Packed,
 }
 
+/// In one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Set([Entry; 2]);
+
 #[derive(Debug)]
 pub(super) struct Front {
-    sets: Box<[[Entry; 2]]>,
+    sets: Box<[Set; 1 << SET_BITS]>,
 }
 
 impl Default for Front {
     fn default() -> Self {
-        let nothing = Entry { key: Key(0), tokens: Packed(0) };
-        Self { sets: vec![[nothing; 2]; 1 << SET_BITS].into() }
+        let nothing = Entry { key: Key(0), tokens: Packed::default() };
+        let sets = vec![Set([nothing; 2]); 1 << SET_BITS].into_boxed_slice();
+        Self { sets: sets.try_into().expect("as many") }
     }
 }
 
@@ -92,15 +66,16 @@ impl Front {
     /// The tokens of a pretoken, or nothing; no key is nothing too.
     #[inline(always)]
     pub(super) fn get(&self, key: Key) -> Packed {
-        let [newer, older] = &self.sets[key.set()];
-        let if_older = select_unpredictable(older.key == key, older.tokens, Packed(0));
+        let Set([newer, older]) = &self.sets[key.set()];
+        let if_older = select_unpredictable(older.key == key, older.tokens, Packed::default());
         select_unpredictable(newer.key == key, newer.tokens, if_older)
     }
 
-    /// Remember the tokens of a pretoken that is not there.
+    /// Remember the tokens of a pretoken, if it has a key.
+    #[inline]
     pub(super) fn insert(&mut self, key: Key, tokens: Packed) {
-        let set = &mut self.sets[key.set()];
-        if set[0].key != key {
+        let Set(set) = &mut self.sets[key.set()];
+        if key != Key(0) && set[0].key != key {
             *set = [Entry { key, tokens }, set[0]];
         }
     }
@@ -120,23 +95,13 @@ mod tests {
                 let mut bytes = [b'!'; 8];
                 bytes[..word.len().min(8)].copy_from_slice(&word[..word.len().min(8)]);
                 let key = Key::of(bytes, word.len());
-                if key.is_nothing() {
+                if key == Key(0) {
                     assert!(word.len() > 8 || word.starts_with(b"\0"));
                 } else {
                     assert_eq!(*seen.entry(key.0).or_insert(word), word);
                 }
             }
         }
-    }
-
-    #[test]
-    fn tokens_are_packed_or_refused() {
-        for tokens in [&[7][..], &[0, 1], &[(1 << 20) - 1, 0, (1 << 20) - 1], &[0, 0, 0]] {
-            let (ids, count) = Packed::of(tokens).unwrap().tokens();
-            assert_eq!(&ids[..count], tokens);
-        }
-        assert_eq!(Packed::of(&[1 << 20]), None);
-        assert_eq!(Packed::of(&[1, 2, 3, 4]), None);
     }
 
     #[test]
@@ -147,8 +112,8 @@ mod tests {
         let packed = |id| Packed::of(&[id]).unwrap();
         front.insert(a, packed(1));
         front.insert(b, packed(2));
-        assert_eq!([a, b, c].map(|key| front.get(key).0), [packed(1).0, packed(2).0, 0]);
+        assert_eq!([a, b, c].map(|key| front.get(key)), [packed(1), packed(2), Packed::default()]);
         front.insert(c, packed(3));
-        assert_eq!([a, b, c].map(|key| front.get(key).0), [0, packed(2).0, packed(3).0]);
+        assert_eq!([a, b, c].map(|key| front.get(key)), [Packed::default(), packed(2), packed(3)]);
     }
 }

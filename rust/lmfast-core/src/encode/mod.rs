@@ -10,6 +10,7 @@ mod front;
 mod idle;
 mod long_cache;
 mod merge;
+mod packed;
 mod pairs;
 mod parts;
 mod pieces;
@@ -182,8 +183,7 @@ impl Tokenizer {
     pub(crate) fn pretoken_encoder(&self) -> Result<impl FnMut(&[u8], &mut Vec<TokenId>)> {
         let mut memory = Memory::new()?;
         Ok(move |pretoken: &[u8], out: &mut Vec<TokenId>| {
-            let emit = |ids: &[TokenId]| out.extend_from_slice(ids);
-            let mut pieces = Pieces::new(self, pretoken, &mut memory, emit);
+            let mut pieces = Pieces::new(self, pretoken, &mut memory, out);
             pieces.push(pretoken.len());
             pieces.finish();
         })
@@ -255,8 +255,7 @@ impl Tokenizer {
         memory: &mut Memory,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let emit = |ids: &[TokenId]| out.extend_from_slice(ids);
-        let mut pieces = Pieces::new(self, text, memory, emit);
+        let mut pieces = Pieces::new(self, text, memory, out);
         self.pretokenizer.for_each_bytes_cut(text, |_, end| pieces.push(end))?;
         pieces.finish();
         Ok(())

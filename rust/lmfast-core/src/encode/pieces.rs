@@ -1,18 +1,15 @@
 //! The way from pretokens to tokens, many at a time.
 //!
 //! A pretoken that the front table does not know costs a look into a table that is larger than a
-//! core's own cache. So pretokens are collected first, and the place of each in the table is asked
-//! for; when there are enough, all are looked up, and the memory has come by then. Only what is not
-//! found is merged.
+//! core's own cache. So pretokens are collected first, and each step is taken for all of them in
+//! one short loop, so that a processor has many in hand at once and waits for the memory of all of
+//! them together. Only what no table knows is merged.
 
-use std::hint::select_unpredictable;
+use std::mem::MaybeUninit;
 
 use super::{
-    Tokenizer,
-    cache::Cache,
-    front::{self, Front, Packed},
-    long_cache::LongCache,
-    merge::Workspace,
+    Tokenizer, cache::Cache, front, front::Front, long_cache::LongCache, merge::Workspace, packed,
+    packed::Packed,
 };
 use crate::{
     error::Result,
@@ -23,12 +20,17 @@ use crate::{
 /// How many pieces are collected before they are looked up.
 const COLLECTED: usize = 256;
 
+/// Room for ids that are written in vain, behind the last ones.
+pub(super) const SPARE_ROOM: usize = packed::TOKENS * COLLECTED;
+
 /// What encoding carries from one text to the next.
 #[derive(Debug)]
 pub(super) struct Memory {
     tables: Tables,
-    collected: Collected,
-    out: Out,
+    pretokens: Collected,
+    parts: Collected,
+    /// Whether pretokens are taken apart before they are looked up, since many had to be.
+    in_parts: bool,
 }
 
 /// What is known of the tokens of pieces.
@@ -38,40 +40,29 @@ struct Tables {
     short: Cache,
     long: LongCache,
     workspace: Workspace,
-    merged: Vec<TokenId>,
 }
 
-/// A pretoken, or a part of one that no merge reaches out of.
-#[derive(Clone, Copy, Debug, Default)]
-struct Piece {
-    start: usize,
-    len: usize,
-    is_part: bool,
-}
-
-/// A piece that the front table does not know.
-#[derive(Clone, Copy, Debug, Default)]
-struct Unknown {
-    /// Its place among those collected.
-    index: usize,
-    /// All of it, if it is short.
-    key: Short,
-    hash: u32,
-}
-
+/// Pretokens or parts of them, each of which starts where the one before ends.
 #[derive(Debug)]
 struct Collected {
-    /// Where each pretoken ends.
+    /// Where the first one starts.
+    start: usize,
     ends: [usize; COLLECTED],
-    /// How many there are.
-    pretokens: usize,
-    /// The pretokens, or their parts.
-    pieces: [Piece; COLLECTED],
+    /// Whether each is a part of a pretoken, out of which no merge reaches.
+    is_part: [bool; COLLECTED],
     len: usize,
-    keys: [front::Key; COLLECTED],
-    /// The tokens of each; nothing for those that the front table does not know.
+    /// The tokens of each, if a table told them.
     known: [Packed; COLLECTED],
+    /// Those that the front table does not know.
     unknown: [Unknown; COLLECTED],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Unknown {
+    start: usize,
+    index: usize,
+    key: Short,
+    hash: u32,
 }
 
 impl Memory {
@@ -82,302 +73,288 @@ impl Memory {
                 short: Cache::new()?,
                 long: LongCache::default(),
                 workspace: Workspace::default(),
-                merged: Vec::new(),
             },
-            collected: Collected {
-                ends: [0; COLLECTED],
-                pretokens: 0,
-                pieces: [Piece::default(); COLLECTED],
-                len: 0,
-                keys: [front::Key::default(); COLLECTED],
-                known: [Packed::default(); COLLECTED],
-                unknown: [Unknown::default(); COLLECTED],
-            },
-            out: Out::new(),
+            pretokens: Collected::default(),
+            parts: Collected::default(),
+            in_parts: false,
         })
     }
 }
 
-/// Takes the pretokens of a text, in order, and emits their tokens.
-pub(super) struct Pieces<'a, E> {
+impl Default for Collected {
+    fn default() -> Self {
+        Self {
+            start: 0,
+            ends: [0; COLLECTED],
+            is_part: [false; COLLECTED],
+            len: 0,
+            known: [Packed::default(); COLLECTED],
+            unknown: [Unknown::default(); COLLECTED],
+        }
+    }
+}
+
+impl Collected {
+    /// Collect what ends here. Whether there is room for no more.
+    #[inline(always)]
+    fn push(&mut self, end: usize) -> bool {
+        self.ends[self.len] = end;
+        self.len += 1;
+        self.len == COLLECTED
+    }
+
+    /// Begin anew at `start`.
+    #[inline]
+    fn clear(&mut self, start: usize) {
+        (self.start, self.len) = (start, 0);
+    }
+
+    /// Where the last one ends.
+    #[inline]
+    fn end(&self) -> usize {
+        self.ends[..self.len].last().copied().unwrap_or(self.start)
+    }
+}
+
+/// Takes the pretokens of a text, in order, and appends their tokens.
+pub(super) struct Pieces<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a [u8],
     memory: &'a mut Memory,
-    emit: E,
-    /// Where the first pretoken that is collected starts.
-    start: usize,
+    out: &'a mut Vec<TokenId>,
 }
 
-impl<'a, E: FnMut(&[TokenId])> Pieces<'a, E> {
+impl<'a> Pieces<'a> {
     pub(super) fn new(
         tokenizer: &'a Tokenizer,
         text: &'a [u8],
         memory: &'a mut Memory,
-        emit: E,
+        out: &'a mut Vec<TokenId>,
     ) -> Self {
         // The text before this one may have ended early.
-        (memory.collected.pretokens, memory.collected.len) = (0, 0);
-        memory.out.filled = 0;
-        Self { tokenizer, text, memory, emit, start: 0 }
+        memory.pretokens.clear(0);
+        Self { tokenizer, text, memory, out }
     }
 
     /// The pretoken that starts where the one before ended, and is not empty.
     #[inline(always)]
     pub(super) fn push(&mut self, end: usize) {
-        let collected = &mut self.memory.collected;
-        collected.ends[collected.pretokens] = end;
-        collected.pretokens += 1;
-        if collected.pretokens == COLLECTED {
-            self.take_pretokens();
+        if self.memory.pretokens.push(end) {
+            self.take();
         }
     }
 
+    /// Append the tokens of what is still collected.
+    pub(super) fn finish(mut self) {
+        self.take();
+    }
+
     #[inline(never)]
-    fn take_pretokens(&mut self) {
-        let Collected { ends, pretokens, pieces, len, keys, .. } = &mut self.memory.collected;
-        let first = self.start;
-        let mut start = first;
-        let mut apart = false;
-        for ((&end, piece), key) in ends[..*pretokens].iter().zip(pieces).zip(keys) {
-            let (bytes, length) = (first_bytes::<8>(self.text, start), end - start);
-            apart |= is_apart(bytes[0], length);
-            *key = front::Key::of(bytes, length);
-            *piece = Piece { start, len: length, is_part: false };
-            start = end;
-        }
-        (*len, self.start) = (std::mem::take(pretokens), start);
-        if apart {
-            self.take_apart(first);
+    fn take(&mut self) {
+        let Self { tokenizer, text, memory, out } = self;
+        let Memory { tables, pretokens, parts, in_parts } = &mut **memory;
+        let mut lookup = Lookup { tokenizer, text, tables, out, taken_apart: 0 };
+        if *in_parts {
+            lookup.take_apart(pretokens, parts);
         } else {
-            self.look_up();
+            lookup.look_up(pretokens, Some(parts));
         }
+        *in_parts = lookup.taken_apart > pretokens.len / 8;
+        pretokens.clear(pretokens.end());
     }
+}
 
-    /// The same for pretokens of which some come in parts.
+struct Lookup<'a> {
+    tokenizer: &'a Tokenizer,
+    text: &'a [u8],
+    tables: &'a mut Tables,
+    out: &'a mut Vec<TokenId>,
+    /// How many pretokens came in parts.
+    taken_apart: usize,
+}
+
+/// Whether a pretoken that is not known is taken apart where it can be. Others are mostly words
+/// that occur again.
+#[inline(always)]
+fn is_apart(pretoken: &[u8]) -> bool {
+    pretoken.len() > Short::LONGEST || !pretoken[0].is_ascii()
+}
+
+impl Lookup<'_> {
+    /// Append the tokens of pretokens of which many come in parts.
     #[inline(never)]
-    fn take_apart(&mut self, first: usize) {
-        let collected = &mut self.memory.collected;
-        let (ends, pretokens) = (collected.ends, std::mem::take(&mut collected.len));
-        let mut start = first;
-        for &end in &ends[..pretokens] {
-            if is_apart(self.text[start], end - start) {
-                self.push_parts(start, end);
+    fn take_apart(&mut self, pretokens: &Collected, parts: &mut Collected) {
+        let mut start = pretokens.start;
+        parts.clear(start);
+        for &end in &pretokens.ends[..pretokens.len] {
+            if is_apart(&self.text[start..end]) {
+                self.push_parts(parts, start, end);
             } else {
-                self.collect(Piece { start, len: end - start, is_part: false });
+                parts.is_part[parts.len] = false;
+                if parts.push(end) {
+                    self.look_up_parts(parts);
+                }
             }
             start = end;
         }
-        self.look_up_pieces();
+        self.look_up_parts(parts);
     }
 
     #[inline(never)]
-    fn push_parts(&mut self, start: usize, end: usize) {
-        let tokenizer = self.tokenizer;
+    fn push_parts(&mut self, parts: &mut Collected, start: usize, end: usize) {
         let pretoken = &self.text[start..end];
-        if let Some(id) = tokenizer.whole_only(pretoken) {
-            self.look_up_pieces();
-            return self.memory.out.put_all(&[id], &mut self.emit);
+        if let Some(id) = self.tokenizer.whole_only(pretoken) {
+            self.look_up_parts(parts);
+            self.out.push(id);
+            return parts.clear(end);
         }
-        // Each part grows until it ends. Whether it does cannot be foreseen, so it is written in any
-        // case, and written over if it goes on.
-        let mut from = start;
-        tokenizer.seams.for_each_end(pretoken, |to, ends| {
-            let to = start + to;
-            let collected = &mut self.memory.collected;
-            collected.pieces[collected.len] = Piece { start: from, len: to - from, is_part: true };
-            collected.len += usize::from(ends);
-            from = select_unpredictable(ends, to, from);
-            if collected.len == COLLECTED {
-                self.look_up_pieces();
+        self.taken_apart += 1;
+        let tokenizer = self.tokenizer;
+        tokenizer.seams.for_each_end(pretoken, |to, is_end| {
+            // Written in any case: whether a part ends cannot be foreseen.
+            parts.ends[parts.len] = start + to;
+            parts.is_part[parts.len] = true;
+            parts.len += usize::from(is_end);
+            if parts.len == COLLECTED {
+                self.look_up_parts(parts);
             }
         });
     }
 
-    #[inline(always)]
-    fn collect(&mut self, piece: Piece) {
-        let collected = &mut self.memory.collected;
-        collected.pieces[collected.len] = piece;
-        collected.len += 1;
-        if collected.len == COLLECTED {
-            self.look_up_pieces();
-        }
-    }
-
-    /// Emit the tokens of what is still collected.
-    pub(super) fn finish(mut self) {
-        self.take_pretokens();
-        self.memory.out.flush(&mut self.emit);
-    }
-
     #[inline]
-    fn look_up_pieces(&mut self) {
-        let Collected { pieces, len, keys, .. } = &mut self.memory.collected;
-        for (key, piece) in keys.iter_mut().zip(&pieces[..*len]) {
-            *key = front::Key::of(first_bytes(self.text, piece.start), piece.len);
-        }
-        self.look_up();
+    fn look_up_parts(&mut self, parts: &mut Collected) {
+        self.look_up(parts, None);
+        parts.clear(parts.end());
     }
 
-    /// One short loop after the other, so that a processor has many pieces in hand at once and
-    /// waits for the memory of all of them together.
-    #[inline(never)]
-    fn look_up(&mut self) {
-        let Memory { tables, collected, out } = &mut *self.memory;
-        let Collected { pieces, len, keys, known, unknown, .. } = collected;
-        let (pieces, known) = (&pieces[..*len], &mut known[..*len]);
-        *len = 0;
-        let mut unknown_len = 0;
-        for (index, (known, &key)) in known.iter_mut().zip(&*keys).enumerate() {
-            *known = tables.front.get(key);
-            unknown[unknown_len % COLLECTED].index = index;
+    /// Append the tokens of all pieces. By means of `parts`, those that nothing is known of are
+    /// taken apart, if they are no parts themselves.
+    #[inline(always)]
+    fn look_up(&mut self, pieces: &mut Collected, parts: Option<&mut Collected>) {
+        let unknown = self.look_in_front(pieces);
+        let rest = self.look_behind(pieces, unknown);
+        self.put(pieces, rest, parts);
+    }
+
+    /// Ask the front table. How many it does not know.
+    #[inline(always)]
+    fn look_in_front(&mut self, pieces: &mut Collected) -> usize {
+        let Collected { start, ends, len, known, unknown, .. } = pieces;
+        let (mut start, mut unknown_len) = (*start, 0);
+        for (index, (&end, known)) in ends[..*len].iter().zip(known).enumerate() {
+            let bytes = first_bytes::<8>(self.text, start);
+            *known = self.tables.front.get(front::Key::of(bytes, end - start));
+            // Written in any case: whether it is known cannot be foreseen.
+            let next = &mut unknown[unknown_len % COLLECTED];
+            (next.start, next.index) = (start, index);
             unknown_len += usize::from(known.is_nothing());
+            start = end;
         }
-        let unknown = &mut unknown[..unknown_len];
-        for unknown in &mut *unknown {
-            let Piece { start, len, .. } = pieces[unknown.index];
-            let end = start + len;
-            if let Some(key) = Short::of(self.text, start, end) {
-                unknown.key = key;
-                unknown.hash = key.hash();
-                tables.short.prefetch(unknown.hash);
-            } else {
-                unknown.hash = hash(&self.text[start..end]);
+        unknown_len
+    }
+
+    /// Ask the cache for so many that the front table does not know. How many have more tokens than
+    /// one word holds, or are not known at all.
+    #[inline(always)]
+    fn look_behind(&mut self, pieces: &mut Collected, unknown: usize) -> usize {
+        let Collected { ends, len, known, unknown: all, .. } = pieces;
+        let (known, unknown) = (&mut known[..*len], &mut all[..unknown]);
+        for Unknown { start, index, key, hash } in &mut *unknown {
+            *key = Short::or_no_key(self.text, *start, ends[*index % COLLECTED]);
+            *hash = key.hash();
+            self.tables.short.prefetch(*hash);
+        }
+        let mut rest = 0;
+        for at in 0..unknown.len() {
+            let Unknown { index, key, hash, .. } = unknown[at];
+            let packed = self.tables.short.get_packed(key, hash);
+            known[index] = packed;
+            // What occurs again is worth a place in front.
+            if !packed.is_nothing() {
+                self.tables.front.insert(front::Key::of_short(key), packed);
+            }
+            unknown[rest] = unknown[at];
+            rest += usize::from(packed.is_nothing());
+        }
+        rest
+    }
+
+    /// Append the tokens of all, so many of which are not among the known ones.
+    #[inline(always)]
+    fn put(&mut self, pieces: &Collected, rest: usize, mut parts: Option<&mut Collected>) {
+        let known = &pieces.known[..pieces.len];
+        let mut next = 0;
+        for unknown in &pieces.unknown[..rest] {
+            let Unknown { start, index, key, hash } = *unknown;
+            self.put_known(&known[next..index]);
+            next = index + 1;
+            if !self.tables.short.get(key, hash, self.out) {
+                let bytes = &self.text[start..pieces.ends[index]];
+                self.put_unknown(bytes, unknown, pieces.is_part[index], parts.as_deref_mut());
             }
         }
-        let mut next = 0;
-        for unknown in &*unknown {
-            out.put_known(&known[next..unknown.index], &mut self.emit);
-            next = unknown.index + 1;
-            let piece = pieces[unknown.index];
-            tables.take(self.tokenizer, self.text, piece, unknown, out, &mut self.emit);
-        }
-        out.put_known(&known[next..], &mut self.emit);
+        self.put_known(&known[next..]);
     }
-}
 
-/// Whether a pretoken is taken apart where it can be. Others are mostly words that occur again.
-#[inline(always)]
-fn is_apart(first: u8, len: usize) -> bool {
-    !first.is_ascii() || len > Short::LONGEST
-}
-
-impl Tables {
-    /// Emit the tokens of a piece.
     #[inline(always)]
-    fn take(
-        &mut self,
-        tokenizer: &Tokenizer,
-        text: &[u8],
-        piece: Piece,
-        unknown: &Unknown,
-        out: &mut Out,
-        emit: &mut impl FnMut(&[TokenId]),
-    ) {
-        let bytes = &text[piece.start..piece.start + piece.len];
-        if bytes.len() > Short::LONGEST {
-            return self.take_long(tokenizer, bytes, unknown.hash, out, emit);
+    fn put_known(&mut self, known: &[Packed]) {
+        let most = packed::TOKENS * known.len();
+        if self.out.capacity() - self.out.len() < most {
+            self.out.reserve(most);
         }
-        if !piece.is_part
-            && let Some(id) = tokenizer.whole_only(bytes)
-        {
-            return out.put_all(&[id], emit);
-        }
-        let room = out.room(emit);
-        let count = self.short.get(unknown.key, unknown.hash, room);
-        if count > 0 {
-            self.promote(tokenizer, bytes, &room[..count]);
-            out.filled += count;
-            return;
-        }
-        self.merge(tokenizer, bytes);
-        self.short.insert(unknown.key, unknown.hash, &self.merged);
-        out.put_all(&self.merged, emit);
-    }
-
-    #[cold]
-    fn take_long(
-        &mut self,
-        tokenizer: &Tokenizer,
-        bytes: &[u8],
-        hash: u32,
-        out: &mut Out,
-        emit: &mut impl FnMut(&[TokenId]),
-    ) {
-        if let Some(tokens) = self.long.get(hash, bytes) {
-            return out.put_all(tokens, emit);
-        }
-        self.merge(tokenizer, bytes);
-        self.long.insert(hash, bytes, &self.merged);
-        out.put_all(&self.merged, emit);
-    }
-
-    #[cold]
-    fn merge(&mut self, tokenizer: &Tokenizer, bytes: &[u8]) {
-        self.merged.clear();
-        tokenizer.merge_piece(bytes, &mut self.workspace, &mut self.merged);
-    }
-
-    /// What occurs again is worth a place in front; but not a token that merging does not give,
-    /// which a pretoken may be and a part of one may not.
-    #[inline]
-    fn promote(&mut self, tokenizer: &Tokenizer, bytes: &[u8], tokens: &[TokenId]) {
-        let key = front::Key::of(first_bytes(bytes, 0), bytes.len());
-        if !key.is_nothing()
-            && let Some(tokens) = Packed::of(tokens)
-            && tokenizer.whole_only(bytes).is_none()
-        {
-            self.front.insert(key, tokens);
-        }
-    }
-}
-
-/// Tokens on their way out, many at a time.
-#[derive(Debug)]
-struct Out {
-    ids: Box<[TokenId]>,
-    filled: usize,
-}
-
-impl Out {
-    const LEN: usize = 1024;
-    /// The most tokens that a short piece has, and one more for those that are written in vain.
-    const ROOM: usize = Short::LONGEST + 1;
-
-    fn new() -> Self {
-        Self { ids: vec![0; Self::LEN].into(), filled: 0 }
-    }
-
-    /// Where the tokens of one short piece find room.
-    #[inline(always)]
-    fn room(&mut self, emit: &mut impl FnMut(&[TokenId])) -> &mut [TokenId] {
-        if self.filled > Self::LEN - Self::ROOM {
-            self.flush(emit);
-        }
-        &mut self.ids[self.filled..]
-    }
-
-    /// The tokens of no more than `COLLECTED` pretokens.
-    #[inline(always)]
-    fn put_known(&mut self, known: &[Packed], emit: &mut impl FnMut(&[TokenId])) {
-        if self.filled + front::TOKENS * (known.len() + 1) > Self::LEN {
-            self.flush(emit);
-        }
-        let (ids, mut filled) = (&mut self.ids[..], self.filled);
+        let mut filled = 0;
+        let room = self.out.spare_capacity_mut();
         for known in known {
             let (tokens, count) = known.tokens();
-            ids[filled..filled + front::TOKENS].copy_from_slice(&tokens);
+            let place = room[filled..].first_chunk_mut().expect("room for all");
+            *place = tokens.map(MaybeUninit::new);
             filled += count;
         }
-        self.filled = filled;
+        // SAFETY: So many tokens were written, one behind the other.
+        unsafe { self.out.set_len(self.out.len() + filled) };
     }
 
-    fn put_all(&mut self, tokens: &[TokenId], emit: &mut impl FnMut(&[TokenId])) {
-        self.flush(emit);
-        emit(tokens);
-    }
-
-    fn flush(&mut self, emit: &mut impl FnMut(&[TokenId])) {
-        emit(&self.ids[..self.filled]);
-        self.filled = 0;
+    /// Append the tokens of a piece that the cache does not know.
+    #[inline(never)]
+    fn put_unknown(
+        &mut self,
+        bytes: &[u8],
+        unknown: &Unknown,
+        is_part: bool,
+        parts: Option<&mut Collected>,
+    ) {
+        // The tables hold what merging gives, for parts and pretokens alike; so a pretoken that is
+        // another token as a whole is in none of them.
+        let whole = self.tokenizer.whole_only(bytes);
+        if let Some(id) = whole
+            && !is_part
+        {
+            return self.out.push(id);
+        }
+        let is_long = bytes.len() > Short::LONGEST;
+        let hash = if is_long { hash(bytes) } else { unknown.hash };
+        if is_long && let Some(tokens) = self.tables.long.get(hash, bytes) {
+            return self.out.extend_from_slice(tokens);
+        }
+        let before = self.out.len();
+        if let Some(parts) = parts
+            && is_apart(bytes)
+        {
+            parts.clear(unknown.start);
+            self.push_parts(parts, unknown.start, unknown.start + bytes.len());
+            let is_one = (parts.start, parts.len) == (unknown.start, 1);
+            self.look_up_parts(parts);
+            if is_one {
+                return;
+            }
+        } else {
+            self.tokenizer.merge_piece(bytes, &mut self.tables.workspace, self.out);
+        }
+        let tokens = &self.out[before..];
+        match whole {
+            Some(_) => {}
+            None if is_long => self.tables.long.insert(hash, bytes, tokens),
+            None => self.tables.short.insert(unknown.key, hash, tokens),
+        }
     }
 }

@@ -1,0 +1,70 @@
+//! One to three tokens in one word, as the tables hold them.
+
+use crate::vocabulary::TokenId;
+
+/// Tokens that a word holds.
+pub(super) const TOKENS: usize = 3;
+
+const COUNT_BITS: u32 = 2;
+const ID_BITS: u32 = 20;
+const ID_MASK: u64 = (1 << ID_BITS) - 1;
+
+/// One to three tokens and their number, or nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Packed(u64);
+
+impl Packed {
+    /// `None` if there are too many tokens, or too large ones, or none.
+    #[inline]
+    pub(super) fn of(tokens: &[TokenId]) -> Option<Self> {
+        if !(1..=TOKENS).contains(&tokens.len()) || tokens.iter().any(|&id| u64::from(id) > ID_MASK)
+        {
+            return None;
+        }
+        let ids = tokens.iter().rev().fold(0, |ids, &id| ids << ID_BITS | u64::from(id));
+        Some(Self(ids << COUNT_BITS | tokens.len() as u64))
+    }
+
+    /// What [`word`](Self::word) gave.
+    #[inline(always)]
+    pub(super) fn from_word(word: u64) -> Self {
+        Self(word)
+    }
+
+    /// Not 0 unless this is nothing.
+    #[inline(always)]
+    pub(super) fn word(self) -> u64 {
+        self.0
+    }
+
+    /// The tokens are the first so many of these.
+    #[inline(always)]
+    pub(super) fn tokens(self) -> ([TokenId; TOKENS], usize) {
+        let ids = self.0 >> COUNT_BITS;
+        let id = |at: u32| (ids >> (ID_BITS * at) & ID_MASK) as TokenId;
+        ([id(0), id(1), id(2)], (self.0 & ((1 << COUNT_BITS) - 1)) as usize)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_nothing(self) -> bool {
+        self.0 == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_packed_or_refused() {
+        for tokens in [&[7][..], &[0, 1], &[(1 << 20) - 1, 0, (1 << 20) - 1], &[0], &[0, 0, 0]] {
+            let packed = Packed::of(tokens).unwrap();
+            assert!(!packed.is_nothing());
+            let (ids, count) = Packed::from_word(packed.word()).tokens();
+            assert_eq!(&ids[..count], tokens);
+        }
+        for tokens in [&[][..], &[1 << 20], &[1, 2, 3, 4]] {
+            assert_eq!(Packed::of(tokens), None);
+        }
+    }
+}
