@@ -27,7 +27,11 @@ pub(crate) struct HugeTable<T> {
 }
 
 impl<T: Pod> HugeTable<T> {
+    /// What a map begins with fits any item.
+    const IS_ALIGNED: () = assert!(align_of::<T>() <= 4096);
+
     pub(crate) fn new(len: usize) -> Result<Self> {
+        let () = Self::IS_ALIGNED;
         let bytes = len * size_of::<T>();
         let mut map = MmapMut::map_anon(bytes.max(1)).map_err(|error| {
             let message = format!("cannot have {bytes} bytes of memory: {error}");
@@ -40,6 +44,7 @@ impl<T: Pod> HugeTable<T> {
     /// A table in a file of `folder` that has no name: the system keeps in memory what it has room
     /// for.
     pub(crate) fn on_disk(len: usize, folder: &Path) -> Result<Self> {
+        let () = Self::IS_ALIGNED;
         let failed = |error| Error::io("write a temporary file in", folder, error);
         let mut file = tempfile::tempfile_in(folder).map_err(failed)?;
         // Written to the end now: where the disk is full, a mapped page has no way to say so.
@@ -59,13 +64,18 @@ impl<T: Pod> HugeTable<T> {
 impl<T: Pod> Deref for HugeTable<T> {
     type Target = [T];
 
+    #[inline(always)]
     fn deref(&self) -> &[T] {
-        bytemuck::cast_slice(&self.map[..self.len * size_of::<T>()])
+        // SAFETY: The map begins with a page, has room for so many items (`new`, `on_disk`), and
+        // any bytes are items.
+        unsafe { std::slice::from_raw_parts(self.map.as_ptr().cast(), self.len) }
     }
 }
 
 impl<T: Pod> DerefMut for HugeTable<T> {
+    #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        bytemuck::cast_slice_mut(&mut self.map[..self.len * size_of::<T>()])
+        // SAFETY: As above, and nobody else has a part of the map.
+        unsafe { std::slice::from_raw_parts_mut(self.map.as_mut_ptr().cast(), self.len) }
     }
 }
