@@ -47,6 +47,8 @@ pub(super) struct ShardWriter {
     index: HashedFile,
     totals: ShardTotals,
     in_document: bool,
+    /// The ids that are written, as bytes.
+    bytes: Vec<u8>,
 }
 
 struct OpenShard {
@@ -71,6 +73,7 @@ impl ShardWriter {
             shards: Vec::new(),
             totals: ShardTotals::default(),
             in_document: false,
+            bytes: Vec::new(),
         })
     }
 
@@ -97,9 +100,10 @@ impl ShardWriter {
         shard.totals.tokens += ids.len() as u64;
         shard.totals.bytes += bytes;
         match self.dtype {
-            Dtype::Uint16 => shard.file.write(&little_endian(ids, |id| (id as u16).to_le_bytes())),
-            Dtype::Uint32 => shard.file.write(&little_endian(ids, u32::to_le_bytes)),
+            Dtype::Uint16 => fill(&mut self.bytes, ids, |id| (id as u16).to_le_bytes()),
+            Dtype::Uint32 => fill(&mut self.bytes, ids, u32::to_le_bytes),
         }
+        shard.file.write(&self.bytes)
     }
 
     /// End the document; one without any ids leaves no trace.
@@ -170,13 +174,13 @@ impl Sealed {
     }
 }
 
-fn little_endian<const N: usize>(ids: &[TokenId], bytes: impl Fn(TokenId) -> [u8; N]) -> Vec<u8> {
-    let mut all = vec![0; ids.len() * N];
+/// Make `all` the bytes of each of `ids`.
+fn fill<const N: usize>(all: &mut Vec<u8>, ids: &[TokenId], bytes: impl Fn(TokenId) -> [u8; N]) {
+    all.resize(ids.len() * N, 0);
     let (places, _) = all.as_chunks_mut::<N>();
     for (place, &id) in places.iter_mut().zip(ids) {
         *place = bytes(id);
     }
-    all
 }
 
 /// The right to write a folder of shards, and the folder beside it that is written until then.

@@ -101,11 +101,11 @@ impl<'a> TextBlocks<'a> {
 
     /// The text at the front of the buffer; at the end of the file, all of it.
     fn valid(&self) -> Result<&str> {
-        match std::str::from_utf8(&self.buffer) {
+        match simdutf8::compat::from_utf8(&self.buffer) {
             Ok(text) => Ok(text),
             // A character that the end of the buffer cuts through.
             Err(error) if error.error_len().is_none() && !self.reader.at_end => {
-                Ok(std::str::from_utf8(&self.buffer[..error.valid_up_to()])
+                Ok(simdutf8::basic::from_utf8(&self.buffer[..error.valid_up_to()])
                     .expect("valid up to here"))
             }
             Err(error) => {
@@ -153,9 +153,11 @@ impl<'a> TextBlocks<'a> {
         if done < end || at_end {
             segments.push(Segment { range: done..end, ends_document: at_end || is_whole });
         }
-        let text = match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => self.without_invalid(error.as_bytes(), &mut segments),
+        let text = if simdutf8::basic::from_utf8(&bytes).is_ok() {
+            // SAFETY: That was just found out.
+            unsafe { String::from_utf8_unchecked(bytes) }
+        } else {
+            self.without_invalid(&bytes, &mut segments)
         };
         self.offset += end as u64;
         Text { text, segments }
