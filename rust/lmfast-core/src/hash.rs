@@ -64,7 +64,10 @@ impl Short {
 /// The bytes of `text` from `start` on, as many as are asked for; zeros behind its end.
 #[inline(always)]
 pub(crate) fn first_bytes<const N: usize>(text: &[u8], start: usize) -> [u8; N] {
-    text[start..].first_chunk().copied().unwrap_or_else(|| padded(&text[start..]))
+    match text.len().checked_sub(N) {
+        Some(last) if start <= last => text[start..start + N].try_into().expect("as many"),
+        _ => padded(&text[start..]),
+    }
 }
 
 #[cold]

@@ -8,6 +8,7 @@ pub mod format;
 mod hash;
 mod huge_pages;
 mod huge_table;
+mod in_order;
 pub mod normalize;
 pub mod pretokenize;
 pub mod shard;

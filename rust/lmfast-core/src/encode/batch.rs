@@ -2,12 +2,10 @@
 
 use std::num::NonZero;
 
-use rayon::prelude::*;
-
 use super::{Tokenizer, pieces::SPARE_ROOM};
 use crate::{
     error::Result,
-    huge_pages,
+    huge_pages, in_order,
     special::{Part, Rule, SpecialPolicy},
     threads,
     vocabulary::TokenId,
@@ -42,23 +40,26 @@ impl Tokenizer {
         let tasks = self.tasks(texts, &rule)?;
         let groups = groups(&tasks);
         let threads = threads::count(threads).min(groups.len());
+        let mut batch =
+            Batch { ids: room_for(texts), offsets: Vec::with_capacity(texts.len() + 1) };
+        batch.offsets.push(0);
         if threads <= 1 {
-            let mut batch =
-                Batch { ids: room_for(texts), offsets: Vec::with_capacity(texts.len() + 1) };
-            batch.offsets.push(0);
             self.encode_onto(&tasks, &rule, &mut batch, watch)?;
-            batch.ids.shrink_to_fit();
-            return Ok(batch);
+        } else {
+            let encode = |group: &[Task<'_>]| {
+                let mut part = Batch { ids: Vec::new(), offsets: Vec::with_capacity(group.len()) };
+                self.encode_onto(group, &rule, &mut part, watch)?;
+                Ok(part)
+            };
+            in_order::for_each(threads, groups.into_iter(), encode, |part| {
+                let before = batch.ids.len() as u64;
+                batch.offsets.extend(part.offsets.iter().map(|end| before + end));
+                batch.ids.extend_from_slice(&part.ids);
+                Ok(())
+            })?;
         }
-        let encode = |group: &&[Task<'_>]| {
-            let mut part = Batch { ids: Vec::new(), offsets: Vec::with_capacity(group.len()) };
-            self.encode_onto(group, &rule, &mut part, watch)?;
-            Ok(part)
-        };
-        threads::run(threads, || {
-            let parts: Vec<Batch> = groups.par_iter().map(encode).collect::<Result<_>>()?;
-            Ok(concatenate(&parts))
-        })?
+        batch.ids.shrink_to_fit();
+        Ok(batch)
     }
 
     /// What there is to do for `texts`: a long one is cut into parts.
@@ -145,20 +146,4 @@ fn groups<'a, 'b>(tasks: &'a [Task<'b>]) -> Vec<&'a [Task<'b>]> {
         groups.push(&tasks[first..]);
     }
     groups
-}
-
-fn concatenate(parts: &[Batch]) -> Batch {
-    let mut ids = vec![0; parts.iter().map(|part| part.ids.len()).sum()];
-    huge_pages::advise(&mut ids);
-    let (mut offsets, mut before) = (vec![0], 0);
-    let (mut rest, mut places) = (&mut ids[..], Vec::with_capacity(parts.len()));
-    for part in parts {
-        offsets.extend(part.offsets.iter().map(|end| before + end));
-        before += part.ids.len() as u64;
-        let (place, after) = rest.split_at_mut(part.ids.len());
-        places.push(place);
-        rest = after;
-    }
-    places.into_par_iter().zip(parts).for_each(|(place, part)| place.copy_from_slice(&part.ids));
-    Batch { ids, offsets }
 }

@@ -5,7 +5,7 @@
 
 use std::hint::select_unpredictable;
 
-use super::packed::Packed;
+use super::{packed::Packed, prefetch::prefetch};
 use crate::hash::{Short, spread};
 
 /// Sets of two entries, the newer one first: 128 KiB.
@@ -63,6 +63,12 @@ impl Default for Front {
 }
 
 impl Front {
+    /// Ask for the memory that [`get`](Self::get) will read.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, key: Key) {
+        prefetch(&self.sets[key.set()]);
+    }
+
     /// The tokens of a pretoken, or nothing; no key is nothing too.
     #[inline(always)]
     pub(super) fn get(&self, key: Key) -> Packed {

@@ -41,7 +41,7 @@ use crate::{
     error::{Error, Result},
     files::hexadecimal,
     format::{Template, byte_level::to_bytes},
-    pretokenize::{Classes, Pretokenizer},
+    pretokenize::{Classes, Ends, Pretokenizer},
     special::{Rule, SpecialPolicy, SpecialTokens},
     vocabulary::{TokenId, Vocabulary},
 };
@@ -173,10 +173,15 @@ impl Tokenizer {
         Ok(ids)
     }
 
-    /// Append the ids of `text` to `out`; special tokens in it are ordinary text.
-    pub(crate) fn encode_ordinary_onto(&self, text: &[u8], out: &mut Vec<TokenId>) -> Result<()> {
+    /// Do `work` with what appends the ids of texts, in which special tokens are ordinary text.
+    pub(crate) fn with_encoder<T>(
+        &self,
+        work: impl FnOnce(&mut dyn FnMut(&str, &mut Vec<TokenId>) -> Result<()>) -> Result<T>,
+    ) -> Result<T> {
         let rule = self.special_tokens.rule(&SpecialPolicy::default())?;
-        self.with_memory(|memory| self.encode_into(text, &rule, memory, out))
+        self.with_memory(|memory| {
+            work(&mut |text, out| self.encode_into(text.as_bytes(), &rule, memory, out))
+        })
     }
 
     /// Appends the tokens of one pretoken at a time.
@@ -239,6 +244,9 @@ impl Tokenizer {
         if !self.special_tokens.is_plain() {
             return self.encode_parts_into(text, rule, memory, out);
         }
+        if rule.is_nothing() {
+            return self.encode_ordinary_into(text, memory, out);
+        }
         let mut done = 0;
         for found in self.special_tokens.find_iter(text, rule)? {
             self.encode_ordinary_into(&text[done..found.start], memory, out)?;
@@ -256,7 +264,7 @@ impl Tokenizer {
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
         let mut pieces = Pieces::new(self, text, memory, out);
-        self.pretokenizer.for_each_bytes_cut(text, |_, end| pieces.push(end))?;
+        self.pretokenizer.for_each_end_of_bytes(text, &mut pieces)?;
         pieces.finish();
         Ok(())
     }

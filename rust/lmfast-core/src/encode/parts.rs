@@ -202,7 +202,10 @@ fn part_len(cuts: SafeCuts, text: &[u8], about: usize) -> usize {
             Ok(valid) => (valid, false),
             Err(error) => {
                 let valid = &text[..error.valid_up_to()];
-                (std::str::from_utf8(valid).expect("valid up to here"), error.error_len().is_some())
+                (
+                    simdutf8::basic::from_utf8(valid).expect("valid up to here"),
+                    error.error_len().is_some(),
+                )
             }
         };
         // A stretch of invalid bytes is a pretoken, and what is before it is cut as a text.

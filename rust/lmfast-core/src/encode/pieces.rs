@@ -9,16 +9,19 @@ use std::mem::MaybeUninit;
 
 use super::{
     Tokenizer, cache::Cache, front, front::Front, long_cache::LongCache, merge::Workspace, packed,
-    packed::Packed,
+    packed::Packed, seams::begins_character,
 };
 use crate::{
     error::Result,
     hash::{Short, first_bytes, hash},
+    pretokenize::Ends,
     vocabulary::TokenId,
 };
 
-/// How many pieces are collected before they are looked up.
+/// How many pieces are collected.
 const COLLECTED: usize = 256;
+/// They are looked up as soon as there is no room for all that may end in one word of places.
+const ENOUGH: usize = COLLECTED - u64::BITS as usize;
 
 /// Room for ids that are written in vain, behind the last ones.
 pub(super) const SPARE_ROOM: usize = packed::TOKENS * COLLECTED;
@@ -48,9 +51,8 @@ struct Collected {
     /// Where the first one starts.
     start: usize,
     ends: [usize; COLLECTED],
-    /// Whether each is a part of a pretoken, out of which no merge reaches.
-    is_part: [bool; COLLECTED],
     len: usize,
+    keys: [front::Key; COLLECTED],
     /// The tokens of each, if a table told them.
     known: [Packed; COLLECTED],
     /// Those that the front table does not know.
@@ -86,8 +88,8 @@ impl Default for Collected {
         Self {
             start: 0,
             ends: [0; COLLECTED],
-            is_part: [false; COLLECTED],
             len: 0,
+            keys: [front::Key::default(); COLLECTED],
             known: [Packed::default(); COLLECTED],
             unknown: [Unknown::default(); COLLECTED],
         }
@@ -95,14 +97,6 @@ impl Default for Collected {
 }
 
 impl Collected {
-    /// Collect what ends here. Whether there is room for no more.
-    #[inline(always)]
-    fn push(&mut self, end: usize) -> bool {
-        self.ends[self.len] = end;
-        self.len += 1;
-        self.len == COLLECTED
-    }
-
     /// Begin anew at `start`.
     #[inline]
     fn clear(&mut self, start: usize) {
@@ -136,14 +130,6 @@ impl<'a> Pieces<'a> {
         Self { tokenizer, text, memory, out }
     }
 
-    /// The pretoken that starts where the one before ended, and is not empty.
-    #[inline(always)]
-    pub(super) fn push(&mut self, end: usize) {
-        if self.memory.pretokens.push(end) {
-            self.take();
-        }
-    }
-
     /// Append the tokens of what is still collected.
     pub(super) fn finish(mut self) {
         self.take();
@@ -164,6 +150,33 @@ impl<'a> Pieces<'a> {
     }
 }
 
+impl Ends for Pieces<'_> {
+    #[inline(always)]
+    fn push(&mut self, end: usize) {
+        let pretokens = &mut self.memory.pretokens;
+        pretokens.ends[pretokens.len] = end;
+        pretokens.len += 1;
+        if pretokens.len >= ENOUGH {
+            self.take();
+        }
+    }
+
+    #[inline(always)]
+    fn push_all(&mut self, base: usize, mut places: u64) {
+        let pretokens = &mut self.memory.pretokens;
+        let mut len = pretokens.len;
+        while places != 0 {
+            pretokens.ends[len] = base + places.trailing_zeros() as usize;
+            places &= places - 1;
+            len += 1;
+        }
+        pretokens.len = len;
+        if len >= ENOUGH {
+            self.take();
+        }
+    }
+}
+
 struct Lookup<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a [u8],
@@ -173,55 +186,52 @@ struct Lookup<'a> {
     taken_apart: usize,
 }
 
-/// Whether a pretoken that is not known is taken apart where it can be. Others are mostly words
-/// that occur again.
-#[inline(always)]
-fn is_apart(pretoken: &[u8]) -> bool {
-    pretoken.len() > Short::LONGEST || !pretoken[0].is_ascii()
-}
-
 impl Lookup<'_> {
     /// Append the tokens of pretokens of which many come in parts.
     #[inline(never)]
     fn take_apart(&mut self, pretokens: &Collected, parts: &mut Collected) {
+        let ends = &pretokens.ends[..pretokens.len];
+        parts.clear(pretokens.start);
+        let (mut start, mut at_once) = (pretokens.start, self.tokenizer.whole_only.is_empty());
+        for &end in ends {
+            let first = self.text[start];
+            self.taken_apart += usize::from(!first.is_ascii());
+            at_once &= begins_character(first);
+            start = end;
+        }
+        if at_once {
+            self.push_parts(parts, pretokens.start, ends);
+            return self.look_up_parts(parts);
+        }
         let mut start = pretokens.start;
-        parts.clear(start);
-        for &end in &pretokens.ends[..pretokens.len] {
-            if is_apart(&self.text[start..end]) {
-                self.push_parts(parts, start, end);
+        for &end in ends {
+            if let Some(id) = self.tokenizer.whole_only(&self.text[start..end]) {
+                self.look_up_parts(parts);
+                self.out.push(id);
+                parts.clear(end);
             } else {
-                parts.is_part[parts.len] = false;
-                if parts.push(end) {
-                    self.look_up_parts(parts);
-                }
+                self.push_parts(parts, start, &[end]);
             }
             start = end;
         }
         self.look_up_parts(parts);
     }
 
-    #[inline(never)]
-    fn push_parts(&mut self, parts: &mut Collected, start: usize, end: usize) {
-        let pretoken = &self.text[start..end];
-        if let Some(id) = self.tokenizer.whole_only(pretoken) {
-            self.look_up_parts(parts);
-            self.out.push(id);
-            return parts.clear(end);
-        }
-        self.taken_apart += 1;
-        let tokenizer = self.tokenizer;
-        tokenizer.seams.for_each_end(pretoken, |to, is_end| {
-            // Written in any case: whether a part ends cannot be foreseen.
-            parts.ends[parts.len] = start + to;
-            parts.is_part[parts.len] = true;
-            parts.len += usize::from(is_end);
-            if parts.len == COLLECTED {
-                self.look_up_parts(parts);
+    /// Collect the parts of the pretokens that end at `ends`.
+    #[inline(always)]
+    fn push_parts(&mut self, parts: &mut Collected, start: usize, ends: &[usize]) {
+        let Self { tokenizer, text, .. } = *self;
+        let mut of_pretokens = tokenizer.seams.parts(text, start, ends);
+        loop {
+            parts.len += of_pretokens.next_ends(&mut parts.ends[parts.len..]);
+            if parts.len < ENOUGH {
+                return;
             }
-        });
+            self.look_up_parts(parts);
+        }
     }
 
-    #[inline]
+    #[inline(never)]
     fn look_up_parts(&mut self, parts: &mut Collected) {
         self.look_up(parts, None);
         parts.clear(parts.end());
@@ -239,16 +249,19 @@ impl Lookup<'_> {
     /// Ask the front table. How many it does not know.
     #[inline(always)]
     fn look_in_front(&mut self, pieces: &mut Collected) -> usize {
-        let Collected { start, ends, len, known, unknown, .. } = pieces;
-        let (mut start, mut unknown_len) = (*start, 0);
-        for (index, (&end, known)) in ends[..*len].iter().zip(known).enumerate() {
-            let bytes = first_bytes::<8>(self.text, start);
-            *known = self.tables.front.get(front::Key::of(bytes, end - start));
-            // Written in any case: whether it is known cannot be foreseen.
-            let next = &mut unknown[unknown_len % COLLECTED];
-            (next.start, next.index) = (start, index);
-            unknown_len += usize::from(known.is_nothing());
+        let Collected { start, ends, len, keys, known, unknown, .. } = pieces;
+        let (ends, mut start) = (&ends[..*len], *start);
+        for (&end, key) in ends.iter().zip(&mut *keys) {
+            *key = front::Key::of(first_bytes(self.text, start), end - start);
+            self.tables.front.prefetch(*key);
             start = end;
+        }
+        let mut unknown_len = 0;
+        for (index, (&key, known)) in keys[..*len].iter().zip(known).enumerate() {
+            *known = self.tables.front.get(key);
+            // Written in any case: whether it is known cannot be foreseen.
+            unknown[unknown_len % COLLECTED].index = index;
+            unknown_len += usize::from(known.is_nothing());
         }
         unknown_len
     }
@@ -260,7 +273,8 @@ impl Lookup<'_> {
         let Collected { ends, len, known, unknown: all, .. } = pieces;
         let (known, unknown) = (&mut known[..*len], &mut all[..unknown]);
         for Unknown { start, index, key, hash } in &mut *unknown {
-            *key = Short::or_no_key(self.text, *start, ends[*index % COLLECTED]);
+            *start = if *index == 0 { pieces.start } else { ends[*index - 1] };
+            *key = Short::or_no_key(self.text, *start, ends[*index]);
             *hash = key.hash();
             self.tables.short.prefetch(*hash);
         }
@@ -290,7 +304,7 @@ impl Lookup<'_> {
             next = index + 1;
             if !self.tables.short.get(key, hash, self.out) {
                 let bytes = &self.text[start..pieces.ends[index]];
-                self.put_unknown(bytes, unknown, pieces.is_part[index], parts.as_deref_mut());
+                self.put_unknown(bytes, unknown, parts.as_deref_mut());
             }
         }
         self.put_known(&known[next..]);
@@ -314,20 +328,15 @@ impl Lookup<'_> {
         unsafe { self.out.set_len(self.out.len() + filled) };
     }
 
-    /// Append the tokens of a piece that the cache does not know.
+    /// Append the tokens of a piece that the cache does not know; it is a part itself if there are
+    /// no `parts` to take it apart into.
     #[inline(never)]
-    fn put_unknown(
-        &mut self,
-        bytes: &[u8],
-        unknown: &Unknown,
-        is_part: bool,
-        parts: Option<&mut Collected>,
-    ) {
+    fn put_unknown(&mut self, bytes: &[u8], unknown: &Unknown, parts: Option<&mut Collected>) {
         // The tables hold what merging gives, for parts and pretokens alike; so a pretoken that is
         // another token as a whole is in none of them.
         let whole = self.tokenizer.whole_only(bytes);
         if let Some(id) = whole
-            && !is_part
+            && parts.is_some()
         {
             return self.out.push(id);
         }
@@ -337,11 +346,12 @@ impl Lookup<'_> {
             return self.out.extend_from_slice(tokens);
         }
         let before = self.out.len();
-        if let Some(parts) = parts
-            && is_apart(bytes)
-        {
+        // Others are mostly words that occur again.
+        let is_apart = is_long || !bytes[0].is_ascii();
+        if let Some(parts) = parts.filter(|_| is_apart) {
+            self.taken_apart += 1;
             parts.clear(unknown.start);
-            self.push_parts(parts, unknown.start, unknown.start + bytes.len());
+            self.push_parts(parts, unknown.start, &[unknown.start + bytes.len()]);
             let is_one = (parts.start, parts.len) == (unknown.start, 1);
             self.look_up_parts(parts);
             if is_one {

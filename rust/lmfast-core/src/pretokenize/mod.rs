@@ -6,6 +6,7 @@
 //! stretch of invalid bytes between them is one pretoken.
 
 mod cut;
+mod ends;
 mod masks;
 mod regex;
 mod scan;
@@ -16,6 +17,7 @@ mod unicode;
 use std::{fmt, sync::Arc};
 
 pub(crate) use cut::SafeCuts;
+pub(crate) use ends::Ends;
 use masks::Tier;
 pub use regex::{Engine, UserPattern};
 pub use steps::Steps;
@@ -185,37 +187,37 @@ impl Scheme {
     }
 
     /// One loop per scheme, so that each scanner is compiled into it.
-    fn for_each_cut(self, text: &str, visit: impl FnMut(usize, usize)) {
+    fn for_each_end(self, text: &str, ends: &mut impl Ends) {
         match Tier::detect() {
-            Some(tier) => self.for_each_cut_by_masks(text, tier, visit),
-            None => self.for_each_cut_by_characters(text, visit),
+            Some(tier) => self.for_each_end_by_masks(text, tier, ends),
+            None => self.for_each_end_by_characters(text, ends),
         }
     }
 
-    fn for_each_cut_by_masks(self, text: &str, tier: Tier, visit: impl FnMut(usize, usize)) {
+    fn for_each_end_by_masks(self, text: &str, tier: Tier, ends: &mut impl Ends) {
         match self {
-            Self::Gpt2 => masks::cuts(text, tier, &masks::Gpt2, visit),
-            Self::Cl100k => masks::cuts(text, tier, &masks::Cl100k::<true, false, 3>, visit),
-            Self::Llama3 => masks::cuts(text, tier, &masks::Cl100k::<false, false, 3>, visit),
-            Self::Qwen2 => masks::cuts(text, tier, &masks::Cl100k::<false, false, 1>, visit),
-            Self::Qwen35 => masks::cuts(text, tier, &masks::Cl100k::<false, true, 1>, visit),
-            Self::O200k => masks::cuts(text, tier, &masks::O200k::<true, 3>, visit),
-            Self::Tekken => masks::cuts(text, tier, &masks::O200k::<false, 1>, visit),
-            Self::DeepSeek | Self::StarCoder => self.for_each_cut_by_characters(text, visit),
+            Self::Gpt2 => masks::ends(text, tier, &masks::Gpt2, ends),
+            Self::Cl100k => masks::ends(text, tier, &masks::Cl100k::<true, false, 3>, ends),
+            Self::Llama3 => masks::ends(text, tier, &masks::Cl100k::<false, false, 3>, ends),
+            Self::Qwen2 => masks::ends(text, tier, &masks::Cl100k::<false, false, 1>, ends),
+            Self::Qwen35 => masks::ends(text, tier, &masks::Cl100k::<false, true, 1>, ends),
+            Self::O200k => masks::ends(text, tier, &masks::O200k::<true, 3>, ends),
+            Self::Tekken => masks::ends(text, tier, &masks::O200k::<false, 1>, ends),
+            Self::DeepSeek | Self::StarCoder => self.for_each_end_by_characters(text, ends),
         }
     }
 
-    fn for_each_cut_by_characters(self, text: &str, visit: impl FnMut(usize, usize)) {
+    fn for_each_end_by_characters(self, text: &str, ends: &mut impl Ends) {
         match self {
-            Self::Gpt2 => scan::cuts(text, scan::gpt2, visit),
-            Self::Cl100k => scan::cuts(text, scan::cl100k::<true>, visit),
-            Self::Llama3 => scan::cuts(text, scan::cl100k::<false>, visit),
-            Self::O200k => scan::cuts(text, scan::o200k, visit),
-            Self::Qwen2 => scan::cuts(text, scan::qwen2, visit),
-            Self::Qwen35 => scan::cuts(text, scan::qwen35, visit),
-            Self::DeepSeek => scan::cuts(text, scan::deepseek, visit),
-            Self::Tekken => scan::cuts(text, scan::tekken, visit),
-            Self::StarCoder => scan::cuts(text, scan::starcoder, visit),
+            Self::Gpt2 => scan::ends(text, scan::gpt2, ends),
+            Self::Cl100k => scan::ends(text, scan::cl100k::<true>, ends),
+            Self::Llama3 => scan::ends(text, scan::cl100k::<false>, ends),
+            Self::O200k => scan::ends(text, scan::o200k, ends),
+            Self::Qwen2 => scan::ends(text, scan::qwen2, ends),
+            Self::Qwen35 => scan::ends(text, scan::qwen35, ends),
+            Self::DeepSeek => scan::ends(text, scan::deepseek, ends),
+            Self::Tekken => scan::ends(text, scan::tekken, ends),
+            Self::StarCoder => scan::ends(text, scan::starcoder, ends),
         }
     }
 }
@@ -286,50 +288,60 @@ impl Pretokenizer {
         text: &str,
         mut visit: impl FnMut(usize, usize),
     ) -> Result<()> {
+        let mut start = 0;
+        self.for_each_end(text, &mut |end| {
+            visit(start, end);
+            start = end;
+        })
+    }
+
+    /// Tell `ends` where each pretoken of `text` ends, in order.
+    fn for_each_end(&self, text: &str, ends: &mut impl Ends) -> Result<()> {
         match self {
             Self::Scheme(scheme) => {
-                scheme.for_each_cut(text, visit);
+                scheme.for_each_end(text, ends);
                 Ok(())
             }
-            Self::Regex(user) => user.for_each(text, &mut |start, end, _| visit(start, end)),
-            Self::Sequence(steps) => steps.for_each(text, &mut visit),
+            Self::Regex(user) => user.for_each(text, &mut |_, end, _| ends.push(end)),
+            Self::Sequence(steps) => steps.for_each(text, &mut |_, end| ends.push(end)),
             Self::None => {
                 if !text.is_empty() {
-                    visit(0, text.len());
+                    ends.push(text.len());
                 }
                 Ok(())
             }
         }
     }
 
-    /// The same for any bytes; the module's first lines say what becomes of invalid UTF-8.
+    /// Call `visit` with each pretoken of any bytes; the module's first lines say what becomes of
+    /// invalid UTF-8.
     pub fn for_each_bytes(&self, bytes: &[u8], mut visit: impl FnMut(&[u8])) -> Result<()> {
-        self.for_each_bytes_cut(bytes, |start, end| visit(&bytes[start..end]))
+        let mut start = 0;
+        self.for_each_end_of_bytes(bytes, &mut |end| {
+            visit(&bytes[start..end]);
+            start = end;
+        })
     }
 
-    /// Call `visit` with where each pretoken of `bytes` begins and ends, in order.
-    pub(crate) fn for_each_bytes_cut(
-        &self,
-        bytes: &[u8],
-        mut visit: impl FnMut(usize, usize),
-    ) -> Result<()> {
+    /// Tell `ends` where each pretoken of `bytes` ends, in order.
+    pub(crate) fn for_each_end_of_bytes(&self, bytes: &[u8], ends: &mut impl Ends) -> Result<()> {
         if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
-            return self.for_each_cut(text, visit);
+            return self.for_each_end(text, ends);
         }
         let (mut at, mut invalid) = (0, 0);
         for chunk in bytes.utf8_chunks() {
             if !chunk.valid().is_empty() {
                 if invalid < at {
-                    visit(invalid, at);
+                    ends.push(at);
                 }
-                self.for_each_cut(chunk.valid(), |start, end| visit(at + start, at + end))?;
+                self.for_each_end(chunk.valid(), &mut |end| ends.push(at + end))?;
                 at += chunk.valid().len();
                 invalid = at;
             }
             at += chunk.invalid().len();
         }
         if invalid < at {
-            visit(invalid, at);
+            ends.push(at);
         }
         Ok(())
     }

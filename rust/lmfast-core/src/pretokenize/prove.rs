@@ -78,10 +78,10 @@ pub(super) fn prove(
 pub(super) fn by_scanner(scheme: Scheme) -> impl Fn(&str) -> Vec<usize> + Sync {
     move |text| {
         let mut expected = Vec::new();
-        scheme.for_each_cut_by_characters(text, |_, end| expected.push(end));
+        scheme.for_each_end_by_characters(text, &mut |end| expected.push(end));
         if let Some(tier) = Tier::detect() {
             let mut ends = Vec::with_capacity(expected.len());
-            scheme.for_each_cut_by_masks(text, tier, |_, end| ends.push(end));
+            scheme.for_each_end_by_masks(text, tier, &mut |end| ends.push(end));
             assert_eq!(ends, expected, "{scheme:?} {tier:?} {text:?}");
         }
         expected

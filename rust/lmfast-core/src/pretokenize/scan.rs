@@ -5,23 +5,25 @@
 //! anything that is neither space, letter nor number. `DeepSeek`'s steps leave gaps, each of which is
 //! a pretoken.
 
-use super::unicode::{
-    Classes, HAN_OR_KANA, HEAD, LETTER, LETTER_OR_MARK, NEWLINE, NUMBER, SPACE, SYMBOL, TAIL,
+use super::{
+    Ends,
+    unicode::{
+        Classes, HAN_OR_KANA, HEAD, LETTER, LETTER_OR_MARK, NEWLINE, NUMBER, SPACE, SYMBOL, TAIL,
+    },
 };
 
-/// Call `visit` with where each pretoken begins and ends.
+/// Tell `ends` where each pretoken ends.
 #[inline]
-pub(super) fn cuts(
+pub(super) fn ends(
     text: &str,
     next_end: impl Fn(Classes, &str, usize) -> usize,
-    mut visit: impl FnMut(usize, usize),
+    ends: &mut impl Ends,
 ) {
     let classes = Classes::get();
     let mut start = 0;
     while start < text.len() {
-        let end = next_end(classes, text, start);
-        visit(start, end);
-        start = end;
+        start = next_end(classes, text, start);
+        ends.push(start);
     }
 }
 

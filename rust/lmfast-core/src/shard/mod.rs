@@ -8,22 +8,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rayon::prelude::*;
 pub use writer::ShardTotals;
 use writer::{Claim, ShardWriter, take_back};
 
 use crate::{
     encode::Tokenizer,
     error::{Error, ErrorKind, Result},
+    in_order,
     source::{Block, Sources, line_end},
     special::Matcher,
     threads,
     vocabulary::TokenId,
     watch::Watch,
 };
-
-/// Blocks that a worker encodes before what is ready is written: memory for even work.
-const BLOCKS_PER_THREAD: usize = 8;
 
 /// How documents are found, cut and written.
 #[derive(Clone, Debug)]
@@ -84,29 +81,14 @@ pub fn write_shards(
     };
     let limit = options.max_document_bytes;
     let cuts = tokenizer.safe_cuts();
-    let mut blocks = sources.blocks(&separators, cuts, limit, watch);
-    let threads = threads::count(options.threads);
-    threads::run(threads, || {
-        let mut encoded: Vec<Result<Encoded>> = Vec::new();
-        loop {
-            let group: Vec<Result<Block<'_>>> =
-                blocks.by_ref().take(threads * BLOCKS_PER_THREAD).collect();
-            let is_last = group.is_empty();
-            let encode = |block: Result<Block<'_>>| encode_block(tokenizer, &block?, limit);
-            // What was encoded before is written while the next is encoded.
-            let (next, written) = rayon::join(
-                || group.into_par_iter().map(encode).collect(),
-                // Of several errors, the first in the order of the blocks ends the loop.
-                || encoded.drain(..).try_for_each(|encoded| splits.write(&encoded?)),
-            );
-            written?;
-            if is_last {
-                return splits.finish();
-            }
-            encoded = next;
-            watch.advance(0)?;
-        }
-    })?
+    let blocks = sources.blocks(&separators, cuts, limit, watch);
+    let encode = |block: Result<Block<'_>>| {
+        watch.advance(0)?;
+        encode_block(tokenizer, &block?, limit)
+    };
+    let write = |encoded: Encoded| splits.write(&encoded);
+    in_order::for_each(threads::count(options.threads), blocks, encode, write)?;
+    splits.finish()
 }
 
 /// The ids of a block, and the parts of documents that they belong to.
@@ -128,22 +110,24 @@ fn encode_block(
     max_document_bytes: Option<NonZero<usize>>,
 ) -> Result<Encoded> {
     let mut encoded = Encoded::default();
-    block.for_each(|segment, ends_document| {
-        let mut rest = segment;
-        loop {
-            let (text, after) = rest.split_at(document_end(rest, max_document_bytes));
-            let start = encoded.ids.len();
-            tokenizer.encode_ordinary_onto(text.as_bytes(), &mut encoded.ids)?;
-            encoded.parts.push(Part {
-                ids: start..encoded.ids.len(),
-                bytes: text.len() as u64,
-                ends_document: ends_document || !after.is_empty(),
-            });
-            rest = after;
-            if rest.is_empty() {
-                return Ok(());
+    tokenizer.with_encoder(|encode| {
+        block.for_each(|segment, ends_document| {
+            let mut rest = segment;
+            loop {
+                let (text, after) = rest.split_at(document_end(rest, max_document_bytes));
+                let start = encoded.ids.len();
+                encode(text, &mut encoded.ids)?;
+                encoded.parts.push(Part {
+                    ids: start..encoded.ids.len(),
+                    bytes: text.len() as u64,
+                    ends_document: ends_document || !after.is_empty(),
+                });
+                rest = after;
+                if rest.is_empty() {
+                    return Ok(());
+                }
             }
-        }
+        })
     })?;
     Ok(encoded)
 }

@@ -25,6 +25,13 @@ pub(super) struct Matchers {
     pub(super) normalized: Matcher,
 }
 
+impl Matchers {
+    /// Whether there is nothing to find.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.raw.longest() == 0 && self.normalized.longest() == 0
+    }
+}
+
 impl SpecialTokens {
     pub(super) fn matchers(&self, found: impl Fn(&str, Flags) -> bool) -> Result<Matchers> {
         // Of two tokens with one normal form, Hugging Face finds the special one.

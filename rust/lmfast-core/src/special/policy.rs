@@ -55,6 +55,13 @@ pub(crate) struct Rule {
     found: Matchers,
 }
 
+impl Rule {
+    /// Whether no token is looked for.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.refused.is_nothing() && self.found.is_nothing()
+    }
+}
+
 impl Compiled {
     pub(super) fn new(tokens: &SpecialTokens) -> Result<Self> {
         Ok(Self {

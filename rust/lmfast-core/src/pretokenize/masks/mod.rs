@@ -28,6 +28,7 @@ pub(super) use gpt2::Gpt2;
 pub(super) use o200k::O200k;
 
 use super::{
+    Ends,
     scan::{self, Case},
     unicode::Classes,
 };
@@ -232,13 +233,13 @@ impl Window {
     }
 }
 
-/// Call `visit` with where each pretoken begins and ends.
+/// Tell `ends` where each pretoken ends.
 #[inline]
-pub(super) fn cuts<const DETAILS: bool>(
+pub(super) fn ends<const DETAILS: bool>(
     text: &str,
     tier: Tier,
     rules: &impl Rules<DETAILS>,
-    mut visit: impl FnMut(usize, usize),
+    ends: &mut impl Ends,
 ) {
     let classes = Classes::get();
     let mut window = Window::default();
@@ -252,14 +253,13 @@ pub(super) fn cuts<const DETAILS: bool>(
         if end == rest.len() {
             window.starts.set(end);
         }
+        window.starts.clear(0);
         let mut last = 0;
         for at in 0..=end / BLOCK {
-            let mut word = window.starts[at] & !u64::from(at == 0);
-            while word != 0 {
-                let next = at * BLOCK + word.trailing_zeros() as usize;
-                visit(start + last, start + next);
-                last = next;
-                word &= word - 1;
+            let places = window.starts[at];
+            ends.push_all(start + at * BLOCK, places);
+            if places != 0 {
+                last = at * BLOCK + places.ilog2() as usize;
             }
         }
         start += last;
@@ -268,9 +268,8 @@ pub(super) fn cuts<const DETAILS: bool>(
             // enough for another window to be worth its while.
             let enough = text.len().min(start + 2 * BLOCK);
             while start < enough {
-                let end = rules.next_end(classes, text, start);
-                visit(start, end);
-                start = end;
+                start = rules.next_end(classes, text, start);
+                ends.push(start);
             }
         }
     }
