@@ -35,14 +35,26 @@ pub(crate) fn hugging_face_order() -> &'static [u8; 256] {
 
 /// Bytes as printable characters.
 pub(crate) fn to_chars(bytes: &[u8]) -> String {
-    bytes.iter().map(|&byte| CHARS[byte as usize]).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    text.extend(bytes.iter().map(|&byte| CHARS[byte as usize]));
+    text
 }
 
 /// The bytes that such characters stand for, or `None` if one of them stands for none.
 pub(crate) fn to_bytes(text: &str) -> Option<Box<[u8]>> {
-    static BYTES: LazyLock<std::collections::HashMap<char, u8>> =
-        LazyLock::new(|| (0..=255u8).map(|byte| (CHARS[byte as usize], byte)).collect());
-    text.chars().map(|c| BYTES.get(&c).copied()).collect()
+    /// By the number of the character; the last one is U+0143.
+    static BYTES: LazyLock<[Option<u8>; 0x144]> = LazyLock::new(|| {
+        let mut bytes = [None; 0x144];
+        for byte in 0..=255u8 {
+            bytes[CHARS[byte as usize] as usize] = Some(byte);
+        }
+        bytes
+    });
+    let mut all = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        all.push((*BYTES.get(c as usize)?)?);
+    }
+    Some(all.into())
 }
 
 #[cfg(test)]

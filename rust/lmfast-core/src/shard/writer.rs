@@ -5,8 +5,9 @@
 
 use std::{
     fs::{self, File},
-    io::{BufWriter, Write},
+    io::{self, BufWriter, Write},
     path::{Path, PathBuf},
+    thread::{self, JoinHandle},
 };
 
 use sha2::{Digest, Sha256};
@@ -269,27 +270,58 @@ fn lock(folder: &Path) -> Result<File> {
     Ok(lock)
 }
 
+/// A file goes to disk while it is written, as soon as so many bytes wait for it.
+const SYNC_BYTES: usize = 8 << 20;
+
 /// A file that knows the checksum of what is written to it.
 struct HashedFile {
     path: PathBuf,
     file: BufWriter<File>,
     hash: Sha256,
+    /// Bytes written since the last time that the file was told to go to disk.
+    waiting: usize,
+    /// What brings the file to disk, so that little is left to wait for at its end.
+    sync: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl HashedFile {
     fn create(path: PathBuf) -> Result<Self> {
         let file = File::create(&path).map_err(|error| Error::io("write", &path, error))?;
-        Ok(Self { path, file: BufWriter::with_capacity(1 << 20, file), hash: Sha256::new() })
+        let file = BufWriter::with_capacity(1 << 20, file);
+        Ok(Self { path, file, hash: Sha256::new(), waiting: 0, sync: None })
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.hash.update(bytes);
-        self.file.write_all(bytes).map_err(|error| Error::io("write", &self.path, error))
+        let written = self.file.write_all(bytes).and_then(|()| self.begin_sync(bytes.len()));
+        written.map_err(|error| Error::io("write", &self.path, error))
+    }
+
+    fn begin_sync(&mut self, bytes: usize) -> io::Result<()> {
+        self.waiting += bytes;
+        let is_busy = self.sync.as_ref().is_some_and(|sync| !sync.is_finished());
+        if self.waiting < SYNC_BYTES || is_busy {
+            return Ok(());
+        }
+        self.waiting = 0;
+        self.end_sync()?;
+        let file = self.file.get_ref().try_clone()?;
+        // Without another thread, the file is brought to disk when it is whole.
+        self.sync = thread::Builder::new().spawn(move || file.sync_data()).ok();
+        Ok(())
+    }
+
+    /// An error is told once only, to whoever asks first; so it is asked for each time.
+    fn end_sync(&mut self) -> io::Result<()> {
+        let Some(sync) = self.sync.take() else { return Ok(()) };
+        sync.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
     /// Flush to disk; the checksum in hexadecimal.
-    fn finish(self) -> Result<String> {
+    fn finish(mut self) -> Result<String> {
+        let synced = self.end_sync();
         let failed = |error| Error::io("write", &self.path, error);
+        synced.map_err(failed)?;
         let file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
         file.sync_all().map_err(failed)?;
         Ok(crate::files::hexadecimal(self.hash))
