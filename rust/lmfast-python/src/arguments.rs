@@ -29,6 +29,13 @@ impl Text {
         }
     }
 
+    pub(crate) fn as_core(&self) -> lmfast_core::encode::Text<'_> {
+        match self {
+            Self::Str(text) => (&**text).into(),
+            Self::Bytes(_) | Self::Copied(_) => self.as_bytes().into(),
+        }
+    }
+
     /// A part of the text, of the kind that the text is.
     pub(crate) fn part<'py>(&self, py: Python<'py>, range: Range<usize>) -> Bound<'py, PyAny> {
         match self {

@@ -36,11 +36,10 @@ impl Tokenizer {
 
     fn ids(&self, py: Python<'_>, text: &Text, policy: &SpecialPolicy) -> PyResult<Vec<u32>> {
         sized(py, text, |watch| {
-            let text = text.as_bytes();
-            if text.len() < LONG {
-                return self.core.encode(text, policy);
+            if text.as_bytes().len() < LONG {
+                return self.core.encode(text.as_core(), policy);
             }
-            Ok(self.core.encode_batch(&[text], policy, None, watch)?.ids)
+            Ok(self.core.encode_batch(&[text.as_core()], policy, None, watch)?.ids)
         })
     }
 
@@ -356,7 +355,7 @@ impl Tokenizer {
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
         let policy = policy(allowed_special, disallowed_special);
         let batch = watched(py, on_progress.as_ref(), |watch| {
-            let texts: Vec<&[u8]> = texts.0.iter().map(Text::as_bytes).collect();
+            let texts: Vec<_> = texts.0.iter().map(Text::as_core).collect();
             self.core.encode_batch(&texts, &policy, threads.0, watch)
         })?;
         Ok((batch.ids.into_pyarray(py), batch.offsets.into_pyarray(py)))

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use super::{Tokenizer, pieces::SPARE_ROOM};
+use super::{Text, Tokenizer, pieces::SPARE_ROOM};
 use crate::{
     error::Result,
     huge_pages, in_order,
@@ -29,19 +29,20 @@ pub struct Batch {
 
 impl Tokenizer {
     /// The ids of each of `texts`; the same for any number of threads.
-    pub fn encode_batch(
+    pub fn encode_batch<'a, T: Copy + Into<Text<'a>>>(
         &self,
-        texts: &[&[u8]],
+        texts: &[T],
         policy: &SpecialPolicy,
         threads: Option<NonZero<usize>>,
         watch: &Watch,
     ) -> Result<Batch> {
         let rule = self.special_tokens.rule(policy)?;
-        let tasks = self.tasks(texts, &rule)?;
+        let texts = || texts.iter().map(|&text| text.into());
+        let tasks = self.tasks(texts(), &rule)?;
         let groups = groups(&tasks);
         let threads = threads::count(threads).min(groups.len());
         let mut batch =
-            Batch { ids: room_for(texts), offsets: Vec::with_capacity(texts.len() + 1) };
+            Batch { ids: room_for(texts()), offsets: Vec::with_capacity(texts().len() + 1) };
         batch.offsets.push(0);
         if threads <= 1 {
             self.encode_onto(&tasks, &rule, &mut batch, watch)?;
@@ -63,13 +64,18 @@ impl Tokenizer {
     }
 
     /// What there is to do for `texts`: a long one is cut into parts.
-    fn tasks<'a>(&self, texts: &[&'a [u8]], rule: &'a Rule) -> Result<Vec<Task<'a>>> {
+    fn tasks<'a>(
+        &self,
+        texts: impl ExactSizeIterator<Item = Text<'a>>,
+        rule: &'a Rule,
+    ) -> Result<Vec<Task<'a>>> {
         let mut tasks = Vec::with_capacity(texts.len());
-        for &text in texts {
-            if text.len() < LONG_BYTES || !self.special_tokens.is_plain() {
+        for text in texts {
+            let bytes = text.bytes();
+            if bytes.len() < LONG_BYTES || !self.special_tokens.is_plain() {
                 tasks.push(Task::Text(text));
             } else {
-                let parts = self.parts(text, rule, GROUP_BYTES)?;
+                let parts = self.parts(bytes, rule, GROUP_BYTES)?;
                 tasks.extend(parts.map(|(part, bytes)| Task::Part(part, bytes)));
                 tasks.push(Task::End);
             }
@@ -103,7 +109,7 @@ impl Tokenizer {
 }
 
 enum Task<'a> {
-    Text(&'a [u8]),
+    Text(Text<'a>),
     /// A part of a long text, of so many bytes.
     Part(Part<'a>, usize),
     /// The end of a long text.
@@ -113,7 +119,7 @@ enum Task<'a> {
 impl Task<'_> {
     fn bytes(&self) -> usize {
         match self {
-            Self::Text(text) => text.len(),
+            Self::Text(text) => text.bytes().len(),
             Self::Part(_, bytes) => *bytes,
             Self::End => 0,
         }
@@ -122,9 +128,9 @@ impl Task<'_> {
 
 /// Room for all ids that the texts could have, one for each byte: most systems give memory only to
 /// what is written. Where one refuses that much, the room grows with the ids.
-fn room_for(texts: &[&[u8]]) -> Vec<TokenId> {
+fn room_for<'a>(texts: impl Iterator<Item = Text<'a>>) -> Vec<TokenId> {
     let mut ids = Vec::new();
-    let most = texts.iter().map(|text| text.len()).sum::<usize>() + SPARE_ROOM;
+    let most = texts.map(|text| text.bytes().len()).sum::<usize>() + SPARE_ROOM;
     if ids.try_reserve_exact(most).is_ok() {
         huge_pages::advise(ids.spare_capacity_mut());
     }

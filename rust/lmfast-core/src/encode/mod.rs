@@ -21,6 +21,7 @@ mod spans;
 mod spelling;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -36,6 +37,7 @@ pub use parts::Side;
 use pieces::{Memory, Pieces};
 use seams::Seams;
 pub use spans::{Spans, Unit};
+pub use text::Text;
 
 use crate::{
     error::{Error, Result},
@@ -166,8 +168,13 @@ impl Tokenizer {
     }
 
     /// The ids of `text`, with special tokens in it as `policy` says; by default they are text.
-    pub fn encode(&self, text: &[u8], policy: &SpecialPolicy) -> Result<Vec<TokenId>> {
-        let mut ids = Vec::with_capacity(text.len() / 3 + 1);
+    pub fn encode<'a>(
+        &self,
+        text: impl Into<Text<'a>>,
+        policy: &SpecialPolicy,
+    ) -> Result<Vec<TokenId>> {
+        let text = text.into();
+        let mut ids = Vec::with_capacity(text.bytes().len() / 3 + 1);
         let rule = self.special_tokens.rule(policy)?;
         self.with_memory(|memory| self.encode_into(text, &rule, memory, &mut ids))?;
         Ok(ids)
@@ -180,7 +187,7 @@ impl Tokenizer {
     ) -> Result<T> {
         let rule = self.special_tokens.rule(&SpecialPolicy::default())?;
         self.with_memory(|memory| {
-            work(&mut |text, out| self.encode_into(text.as_bytes(), &rule, memory, out))
+            work(&mut |text, out| self.encode_into(text.into(), &rule, memory, out))
         })
     }
 
@@ -236,35 +243,39 @@ impl Tokenizer {
 
     fn encode_into(
         &self,
-        text: &[u8],
+        text: Text<'_>,
         rule: &Rule,
         memory: &mut Memory,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
+        let bytes = text.bytes();
         if !self.special_tokens.is_plain() {
-            return self.encode_parts_into(text, rule, memory, out);
+            return self.encode_parts_into(bytes, rule, memory, out);
         }
         if rule.is_nothing() {
             return self.encode_ordinary_into(text, memory, out);
         }
         let mut done = 0;
-        for found in self.special_tokens.find_iter(text, rule)? {
-            self.encode_ordinary_into(&text[done..found.start], memory, out)?;
+        for found in self.special_tokens.find_iter(bytes, rule)? {
+            self.encode_ordinary_into(text.part(done..found.start), memory, out)?;
             out.push(found.id);
             done = found.end;
         }
-        self.encode_ordinary_into(&text[done..], memory, out)
+        self.encode_ordinary_into(text.part(done..bytes.len()), memory, out)
     }
 
     /// Append the ids of `text`, in which nothing is looked for.
     fn encode_ordinary_into(
         &self,
-        text: &[u8],
+        text: Text<'_>,
         memory: &mut Memory,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let mut pieces = Pieces::new(self, text, memory, out);
-        self.pretokenizer.for_each_end_of_bytes(text, &mut pieces)?;
+        let mut pieces = Pieces::new(self, text.bytes(), memory, out);
+        match text {
+            Text::Str(text) => self.pretokenizer.for_each_end(text, &mut pieces)?,
+            Text::Bytes(bytes) => self.pretokenizer.for_each_end_of_bytes(bytes, &mut pieces)?,
+        }
         pieces.finish();
         Ok(())
     }

@@ -189,7 +189,7 @@ impl Tokenizer {
                 out.push(id);
                 Ok(())
             }
-            Part::Text(text) => self.encode_ordinary_into(text, memory, out),
+            Part::Text(text) => self.encode_ordinary_into(text.into(), memory, out),
         }
     }
 }

@@ -296,7 +296,7 @@ impl Pretokenizer {
     }
 
     /// Tell `ends` where each pretoken of `text` ends, in order.
-    fn for_each_end(&self, text: &str, ends: &mut impl Ends) -> Result<()> {
+    pub(crate) fn for_each_end(&self, text: &str, ends: &mut impl Ends) -> Result<()> {
         match self {
             Self::Scheme(scheme) => {
                 scheme.for_each_end(text, ends);
