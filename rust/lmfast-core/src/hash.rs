@@ -49,7 +49,7 @@ impl Short {
         (fold(self.low ^ SEEDS[0], self.high ^ SEEDS[1]) >> 32) as u32
     }
 
-    /// 0 for what is no pretoken.
+    /// 0 for what is no pretoken, more than [`Self::LONGEST`] for no key.
     #[inline]
     pub(crate) fn len(self) -> usize {
         (self.high >> 56) as usize

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     thread,
 };
 
@@ -14,9 +14,9 @@ const ITEMS_PER_THREAD: usize = 4;
 /// Have `threads` workers do `work` on each of `items`, and give the results to `sink` in the order
 /// of the items.
 ///
-/// No worker waits for another unless the one with the earliest item falls far behind: one reads
-/// the next item and one is in `sink` at any time, while the others work. Of several errors, the
-/// one of the earliest item is returned, whatever the number of threads.
+/// Workers wait for nothing but the next item, which one reads at a time, and for room where the
+/// worker with the earliest item has fallen far behind. One at a time is in `sink`; nobody waits for
+/// that. Of several errors, the one of the earliest item is returned, whatever the number of threads.
 pub(crate) fn for_each<I: Send, T: Send>(
     threads: usize,
     items: impl Iterator<Item = I> + Send,
@@ -103,11 +103,8 @@ where
         lock(&self.state).done.insert(index, result);
         // Whoever is in the sink looks again once it is free, so nothing is left behind.
         while lock(&self.state).has_next() {
-            match self.sink.try_lock() {
-                Ok(mut sink) => self.drain(&mut sink),
-                Err(TryLockError::Poisoned(sink)) => self.drain(&mut sink.into_inner()),
-                Err(TryLockError::WouldBlock) => return,
-            }
+            let Ok(mut sink) = self.sink.try_lock() else { return };
+            self.drain(&mut sink);
         }
     }
 
@@ -202,6 +199,12 @@ mod tests {
     #[test]
     fn nobody_waits_for_one_that_panicked() {
         let run = || for_each(3, 0.., |n| if n == 7 { panic!("seven") } else { Ok(n) }, |_| Ok(()));
+        assert!(std::panic::catch_unwind(run).is_err());
+    }
+
+    #[test]
+    fn nobody_waits_for_a_sink_that_panicked() {
+        let run = || for_each(3, 0.., Ok, |n| if n == 7 { panic!("seven") } else { Ok(()) });
         assert!(std::panic::catch_unwind(run).is_err());
     }
 

@@ -1,9 +1,13 @@
-//! The way from pretokens to tokens, many at a time.
+//! The way from pretokens to tokens, many at a time, whole or in parts.
 //!
 //! A pretoken that the front table does not know costs a look into a table that is larger than a
 //! core's own cache. So pretokens are collected first, and each step is taken for all of them in
 //! one short loop, so that a processor has many in hand at once and waits for the memory of all of
 //! them together. Only what no table knows is merged.
+//!
+//! A pretoken that is not known and that is long, or begins with a character beyond ASCII, is first
+//! taken apart where no merge reaches across. Where many had to be, the next ones are taken apart
+//! before they are looked up.
 
 use std::mem::MaybeUninit;
 
@@ -18,9 +22,10 @@ use crate::{
     vocabulary::TokenId,
 };
 
-/// How many pieces are collected.
+/// How many pieces are collected at most.
 const COLLECTED: usize = 256;
-/// They are looked up as soon as there is no room for all that may end in one word of places.
+/// They are looked up when there are so many: one more word of places, or eight more parts, might not
+/// find room.
 const ENOUGH: usize = COLLECTED - u64::BITS as usize;
 
 /// Room for ids that are written in vain, behind the last ones.
@@ -37,6 +42,9 @@ pub(super) struct Memory {
 }
 
 /// What is known of the tokens of pieces.
+///
+/// All of it is what merging gives, for parts and pretokens alike; so a pretoken that is another token
+/// as a whole (`Tokenizer::whole_only`) is nowhere.
 #[derive(Debug)]
 struct Tables {
     front: Front,
@@ -55,12 +63,12 @@ struct Collected {
     keys: [front::Key; COLLECTED],
     /// The tokens of each, if a table told them.
     known: [Packed; COLLECTED],
-    /// Those that the front table does not know.
-    unknown: [Unknown; COLLECTED],
+    /// Those that the front table does not know, then those that no word of the cache tells.
+    misses: [Miss; COLLECTED],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Unknown {
+struct Miss {
     start: usize,
     index: usize,
     key: Short,
@@ -91,7 +99,7 @@ impl Default for Collected {
             len: 0,
             keys: [front::Key::default(); COLLECTED],
             known: [Packed::default(); COLLECTED],
-            unknown: [Unknown::default(); COLLECTED],
+            misses: [Miss::default(); COLLECTED],
         }
     }
 }
@@ -132,20 +140,20 @@ impl<'a> Pieces<'a> {
 
     /// Append the tokens of what is still collected.
     pub(super) fn finish(mut self) {
-        self.take();
+        self.flush();
     }
 
     #[inline(never)]
-    fn take(&mut self) {
+    fn flush(&mut self) {
         let Self { tokenizer, text, memory, out } = self;
         let Memory { tables, pretokens, parts, in_parts } = &mut **memory;
-        let mut lookup = Lookup { tokenizer, text, tables, out, taken_apart: 0 };
+        let mut lookup = Lookup { tokenizer, text, tables, out, worth_parts: 0 };
         if *in_parts {
             lookup.take_apart(pretokens, parts);
         } else {
             lookup.look_up(pretokens, Some(parts));
         }
-        *in_parts = lookup.taken_apart > pretokens.len / 8;
+        *in_parts = lookup.worth_parts > pretokens.len / 8;
         pretokens.clear(pretokens.end());
     }
 }
@@ -157,7 +165,7 @@ impl Ends for Pieces<'_> {
         pretokens.ends[pretokens.len] = end;
         pretokens.len += 1;
         if pretokens.len >= ENOUGH {
-            self.take();
+            self.flush();
         }
     }
 
@@ -172,7 +180,7 @@ impl Ends for Pieces<'_> {
         }
         pretokens.len = len;
         if len >= ENOUGH {
-            self.take();
+            self.flush();
         }
     }
 }
@@ -182,8 +190,8 @@ struct Lookup<'a> {
     text: &'a [u8],
     tables: &'a mut Tables,
     out: &'a mut Vec<TokenId>,
-    /// How many pretokens came in parts.
-    taken_apart: usize,
+    /// How many pretokens came in parts, long ones of ASCII left out: these are rare.
+    worth_parts: usize,
 }
 
 impl Lookup<'_> {
@@ -192,14 +200,7 @@ impl Lookup<'_> {
     fn take_apart(&mut self, pretokens: &Collected, parts: &mut Collected) {
         let ends = &pretokens.ends[..pretokens.len];
         parts.clear(pretokens.start);
-        let (mut start, mut at_once) = (pretokens.start, self.tokenizer.whole_only.is_empty());
-        for &end in ends {
-            let first = self.text[start];
-            self.taken_apart += usize::from(!first.is_ascii());
-            at_once &= begins_character(first);
-            start = end;
-        }
-        if at_once {
+        if self.come_apart_at_once(pretokens.start, ends) {
             self.push_parts(parts, pretokens.start, ends);
             return self.look_up_parts(parts);
         }
@@ -215,6 +216,19 @@ impl Lookup<'_> {
             start = end;
         }
         self.look_up_parts(parts);
+    }
+
+    /// Whether no pretoken can be a token as a whole only, and all begin with characters. Counts those
+    /// that are worth it.
+    fn come_apart_at_once(&mut self, mut start: usize, ends: &[usize]) -> bool {
+        let mut at_once = self.tokenizer.whole_only.is_empty();
+        for &end in ends {
+            let first = self.text[start];
+            self.worth_parts += usize::from(!first.is_ascii());
+            at_once &= begins_character(first);
+            start = end;
+        }
+        at_once
     }
 
     /// Collect the parts of the pretokens that end at `ends`.
@@ -241,70 +255,70 @@ impl Lookup<'_> {
     /// taken apart, if they are no parts themselves.
     #[inline(always)]
     fn look_up(&mut self, pieces: &mut Collected, parts: Option<&mut Collected>) {
-        let unknown = self.look_in_front(pieces);
-        let rest = self.look_behind(pieces, unknown);
-        self.put(pieces, rest, parts);
+        let misses = self.look_in_front(pieces);
+        let misses = self.look_in_cache(pieces, misses);
+        self.put(pieces, misses, parts);
     }
 
     /// Ask the front table. How many it does not know.
     #[inline(always)]
     fn look_in_front(&mut self, pieces: &mut Collected) -> usize {
-        let Collected { start, ends, len, keys, known, unknown, .. } = pieces;
+        let Collected { start, ends, len, keys, known, misses } = pieces;
         let (ends, mut start) = (&ends[..*len], *start);
         for (&end, key) in ends.iter().zip(&mut *keys) {
             *key = front::Key::of(first_bytes(self.text, start), end - start);
             self.tables.front.prefetch(*key);
             start = end;
         }
-        let mut unknown_len = 0;
+        let mut missed = 0;
         for (index, (&key, known)) in keys[..*len].iter().zip(known).enumerate() {
             *known = self.tables.front.get(key);
-            // Written in any case: whether it is known cannot be foreseen.
-            unknown[unknown_len % COLLECTED].index = index;
-            unknown_len += usize::from(known.is_nothing());
+            // Written in any case: whether it is known cannot be foreseen. The remainder is the number
+            // itself, and tells the compiler that there is room.
+            misses[missed % COLLECTED].index = index;
+            missed += usize::from(known.is_nothing());
         }
-        unknown_len
+        missed
     }
 
     /// Ask the cache for so many that the front table does not know. How many have more tokens than
     /// one word holds, or are not known at all.
     #[inline(always)]
-    fn look_behind(&mut self, pieces: &mut Collected, unknown: usize) -> usize {
-        let Collected { ends, len, known, unknown: all, .. } = pieces;
-        let (known, unknown) = (&mut known[..*len], &mut all[..unknown]);
-        for Unknown { start, index, key, hash } in &mut *unknown {
+    fn look_in_cache(&mut self, pieces: &mut Collected, missed: usize) -> usize {
+        let Collected { ends, len, known, misses, .. } = pieces;
+        let (known, misses) = (&mut known[..*len], &mut misses[..missed]);
+        for Miss { start, index, key, hash } in &mut *misses {
             *start = if *index == 0 { pieces.start } else { ends[*index - 1] };
             *key = Short::or_no_key(self.text, *start, ends[*index]);
             *hash = key.hash();
             self.tables.short.prefetch(*hash);
         }
-        let mut rest = 0;
-        for at in 0..unknown.len() {
-            let Unknown { index, key, hash, .. } = unknown[at];
+        let mut missed = 0;
+        for at in 0..misses.len() {
+            let Miss { index, key, hash, .. } = misses[at];
             let packed = self.tables.short.get_packed(key, hash);
             known[index] = packed;
             // What occurs again is worth a place in front.
             if !packed.is_nothing() {
                 self.tables.front.insert(front::Key::of_short(key), packed);
             }
-            unknown[rest] = unknown[at];
-            rest += usize::from(packed.is_nothing());
+            misses[missed] = misses[at];
+            missed += usize::from(packed.is_nothing());
         }
-        rest
+        missed
     }
 
-    /// Append the tokens of all, so many of which are not among the known ones.
+    /// Append the tokens of all: those that are known, and those of so many misses.
     #[inline(always)]
-    fn put(&mut self, pieces: &Collected, rest: usize, mut parts: Option<&mut Collected>) {
+    fn put(&mut self, pieces: &Collected, missed: usize, mut parts: Option<&mut Collected>) {
         let known = &pieces.known[..pieces.len];
         let mut next = 0;
-        for unknown in &pieces.unknown[..rest] {
-            let Unknown { start, index, key, hash } = *unknown;
-            self.put_known(&known[next..index]);
-            next = index + 1;
-            if !self.tables.short.get(key, hash, self.out) {
-                let bytes = &self.text[start..pieces.ends[index]];
-                self.put_unknown(bytes, unknown, parts.as_deref_mut());
+        for miss in &pieces.misses[..missed] {
+            self.put_known(&known[next..miss.index]);
+            next = miss.index + 1;
+            if !self.tables.short.get(miss.key, miss.hash, self.out) {
+                let bytes = &self.text[miss.start..pieces.ends[miss.index]];
+                self.put_miss(bytes, miss, parts.as_deref_mut());
             }
         }
         self.put_known(&known[next..]);
@@ -324,16 +338,15 @@ impl Lookup<'_> {
             *place = tokens.map(MaybeUninit::new);
             filled += count;
         }
-        // SAFETY: So many tokens were written, one behind the other.
+        // SAFETY: The first `filled` places of the room are written, since each token is written
+        // where the count before ended; and the room has as many, or writing would have panicked.
         unsafe { self.out.set_len(self.out.len() + filled) };
     }
 
-    /// Append the tokens of a piece that the cache does not know; it is a part itself if there are
-    /// no `parts` to take it apart into.
+    /// Append the tokens of a piece that the cache does not know, and remember them; it is a part
+    /// itself if there are no `parts` to take it apart into.
     #[inline(never)]
-    fn put_unknown(&mut self, bytes: &[u8], unknown: &Unknown, parts: Option<&mut Collected>) {
-        // The tables hold what merging gives, for parts and pretokens alike; so a pretoken that is
-        // another token as a whole is in none of them.
+    fn put_miss(&mut self, bytes: &[u8], miss: &Miss, parts: Option<&mut Collected>) {
         let whole = self.tokenizer.whole_only(bytes);
         if let Some(id) = whole
             && parts.is_some()
@@ -341,30 +354,40 @@ impl Lookup<'_> {
             return self.out.push(id);
         }
         let is_long = bytes.len() > Short::LONGEST;
-        let hash = if is_long { hash(bytes) } else { unknown.hash };
+        let hash = if is_long { hash(bytes) } else { miss.hash };
         if is_long && let Some(tokens) = self.tables.long.get(hash, bytes) {
             return self.out.extend_from_slice(tokens);
         }
         let before = self.out.len();
-        // Others are mostly words that occur again.
-        let is_apart = is_long || !bytes[0].is_ascii();
-        if let Some(parts) = parts.filter(|_| is_apart) {
-            self.taken_apart += 1;
-            parts.clear(unknown.start);
-            self.push_parts(parts, unknown.start, &[unknown.start + bytes.len()]);
-            let is_one = (parts.start, parts.len) == (unknown.start, 1);
-            self.look_up_parts(parts);
-            if is_one {
-                return;
+        let is_remembered = match parts {
+            // Others are mostly words that occur again.
+            Some(parts) if is_long || !bytes[0].is_ascii() => {
+                self.put_in_parts(bytes, miss.start, parts)
             }
-        } else {
-            self.tokenizer.merge_piece(bytes, &mut self.tables.workspace, self.out);
+            _ => {
+                self.tokenizer.merge_piece(bytes, &mut self.tables.workspace, self.out);
+                false
+            }
+        };
+        if is_remembered || whole.is_some() {
+            return;
         }
         let tokens = &self.out[before..];
-        match whole {
-            Some(_) => {}
-            None if is_long => self.tables.long.insert(hash, bytes, tokens),
-            None => self.tables.short.insert(unknown.key, hash, tokens),
+        if is_long {
+            self.tables.long.insert(hash, bytes, tokens);
+        } else {
+            self.tables.short.insert(miss.key, hash, tokens);
         }
+    }
+
+    /// Append the tokens of the parts of a pretoken. Whether it is its only part, which is remembered
+    /// as such.
+    fn put_in_parts(&mut self, bytes: &[u8], start: usize, parts: &mut Collected) -> bool {
+        self.worth_parts += usize::from(!bytes[0].is_ascii());
+        parts.clear(start);
+        self.push_parts(parts, start, &[start + bytes.len()]);
+        let is_one = (parts.start, parts.len) == (start, 1);
+        self.look_up_parts(parts);
+        is_one
     }
 }

@@ -32,7 +32,7 @@ impl Seams {
     pub(super) fn of(vocabulary: &Vocabulary) -> Self {
         let quads =
             vocabulary.tokens().flat_map(|(_, bytes)| places(bytes).map(|at| quad(bytes, at)));
-        // One bit in eight or fewer is set.
+        // One bit in eight or fewer is set, unless there are very many.
         let bits = (quads.flatten().count() * 8).next_power_of_two().clamp(1 << 6, 1 << 24);
         let mut seams = Self {
             pairs: Box::new([0; 1 << 10]),
@@ -60,8 +60,8 @@ impl Seams {
 
     /// Whether a merge may reach across the place between these two bytes and those two.
     ///
-    /// Where one of them stands beside the pretoken, it does no harm: a token that reaches across
-    /// either has all four, so that they lie in the pretoken, or is known by its pair.
+    /// Bytes beside the pretoken do no harm: a token that reaches across either has all four, so that
+    /// they lie in the pretoken, or is known by its pair.
     #[inline(always)]
     fn may_join(&self, four: [u8; 4]) -> bool {
         let four = u32::from_le_bytes(four);
@@ -92,7 +92,7 @@ pub(super) struct Parts<'a> {
 
 impl Parts<'_> {
     /// Write where parts end into `out`, which has room for eight or more, until it has no room for
-    /// as many. How many they are; there are none left if `out` still has room.
+    /// as many. How many they are; none are left if there still is room for eight.
     #[inline(always)]
     pub(super) fn next_ends(&mut self, out: &mut [usize]) -> usize {
         let Self { seams, text, ref mut ends, ref mut at } = *self;
@@ -163,7 +163,8 @@ fn pair_bit(bytes: &[u8], at: usize) -> usize {
 }
 
 /// The two bytes before and behind, if there are as many, and one next to the place is not ASCII:
-/// ASCII has more pairs in tokens than a small set could hold, and seams enough without it.
+/// ASCII has more quads in tokens than a small set could hold, and comes apart where it must by its
+/// pairs.
 fn quad(bytes: &[u8], at: usize) -> Option<u32> {
     if (bytes[at - 1] | bytes[at]).is_ascii() {
         return None;
