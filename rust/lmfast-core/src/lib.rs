@@ -16,6 +16,7 @@ pub mod source;
 pub mod special;
 mod threads;
 pub mod train;
+mod utf8;
 pub mod vocabulary;
 mod watch;
 

@@ -6,6 +6,7 @@ use lmfast_core::special::SpecialSet;
 use numpy::PyReadonlyArray1;
 use pyo3::{
     buffer::PyBuffer,
+    exceptions::PyUnicodeEncodeError,
     prelude::*,
     pybacked::{PyBackedBytes, PyBackedStr},
     types::{PyBytes, PyInt, PyMapping, PyString},
@@ -87,10 +88,14 @@ impl<'py> FromPyObject<'_, 'py> for Str {
 }
 
 fn string(object: Borrowed<'_, '_, PyAny>) -> PyResult<PyBackedStr> {
-    object.extract().map_err(|_: PyErr| {
+    let py = object.py();
+    object.extract().map_err(|error: PyErr| {
+        if !error.is_instance_of::<PyUnicodeEncodeError>(py) {
+            return error; // no memory for the bytes, for one
+        }
         let message = "text holds a lone surrogate (U+D800..U+DFFF), which UTF-8 cannot write; \
-                       text.encode('utf-8', 'replace') puts '?' in its place";
-        raise(object.py(), "TextError", message)
+                       pass errors=\"replace\" to encode U+FFFD in its place";
+        raise(py, "TextError", message)
     })
 }
 

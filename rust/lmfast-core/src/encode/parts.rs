@@ -7,6 +7,7 @@ use crate::{
     error::Result,
     pretokenize::SafeCuts,
     special::{Found, Part, Rule, SpecialPolicy},
+    utf8,
     vocabulary::TokenId,
     watch::Watch,
 };
@@ -198,16 +199,8 @@ impl Tokenizer {
 fn part_len(cuts: SafeCuts, text: &[u8], about: usize) -> usize {
     let mut window = about;
     while window < text.len() {
-        let (valid, ends_in_invalid) = match simdutf8::compat::from_utf8(&text[..window]) {
-            Ok(valid) => (valid, false),
-            Err(error) => {
-                let valid = &text[..error.valid_up_to()];
-                (
-                    simdutf8::basic::from_utf8(valid).expect("valid up to here"),
-                    error.error_len().is_some(),
-                )
-            }
-        };
+        let (valid, error) = utf8::valid_start(&text[..window]);
+        let ends_in_invalid = error.is_some_and(|error| error.error_len().is_some());
         // A stretch of invalid bytes is a pretoken, and what is before it is cut as a text.
         match (ends_in_invalid, valid.len()) {
             (true, 0) => return invalid_len(text),

@@ -57,6 +57,9 @@ macro_rules! han_or_kana {
     };
 }
 
+/// In fewer bytes, characters are read one by one: a window costs as much as these.
+const WORTH_MASKS: usize = 32;
+
 impl Scheme {
     /// Every named scheme.
     pub const ALL: [Self; 9] = [
@@ -189,8 +192,10 @@ impl Scheme {
     /// One loop per scheme, so that each scanner is compiled into it.
     fn for_each_end(self, text: &str, ends: &mut impl Ends) {
         match Tier::detect() {
-            Some(tier) => self.for_each_end_by_masks(text, tier, ends),
-            None => self.for_each_end_by_characters(text, ends),
+            Some(tier) if text.len() >= WORTH_MASKS => {
+                self.for_each_end_by_masks(text, tier, ends);
+            }
+            _ => self.for_each_end_by_characters(text, ends),
         }
     }
 

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     special::Found,
+    utf8,
 };
 
 /// Text that begins and ends where it may safely be cut.
@@ -101,15 +102,12 @@ impl<'a> TextBlocks<'a> {
 
     /// The text at the front of the buffer; at the end of the file, all of it.
     fn valid(&self) -> Result<&str> {
-        match simdutf8::compat::from_utf8(&self.buffer) {
-            Ok(text) => Ok(text),
+        match utf8::valid_start(&self.buffer) {
+            (text, None) => Ok(text),
             // A character that the end of the buffer cuts through.
-            Err(error) if error.error_len().is_none() && !self.reader.at_end => {
-                Ok(simdutf8::basic::from_utf8(&self.buffer[..error.valid_up_to()])
-                    .expect("valid up to here"))
-            }
-            Err(error) => {
-                Err(Error::corpus(not_utf8(&self.path, self.offset + error.valid_up_to() as u64)))
+            (text, Some(error)) if error.error_len().is_none() && !self.reader.at_end => Ok(text),
+            (text, Some(_)) => {
+                Err(Error::corpus(not_utf8(&self.path, self.offset + text.len() as u64)))
             }
         }
     }
@@ -153,12 +151,8 @@ impl<'a> TextBlocks<'a> {
         if done < end || at_end {
             segments.push(Segment { range: done..end, ends_document: at_end || is_whole });
         }
-        let text = if simdutf8::basic::from_utf8(&bytes).is_ok() {
-            // SAFETY: That was just found out.
-            unsafe { String::from_utf8_unchecked(bytes) }
-        } else {
-            self.without_invalid(&bytes, &mut segments)
-        };
+        let text = utf8::into_string(bytes)
+            .unwrap_or_else(|bytes| self.without_invalid(&bytes, &mut segments));
         self.offset += end as u64;
         Text { text, segments }
     }
