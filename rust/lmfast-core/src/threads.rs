@@ -6,7 +6,7 @@ use std::num::NonZero;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// More workers than cores help nobody, and each costs a block of text in memory.
+/// More workers than cores help nobody, and each costs some blocks of text in memory.
 const MOST: usize = 64;
 
 /// The number of workers: what was asked for, within reason, or one for each core that this process

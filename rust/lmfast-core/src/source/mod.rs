@@ -2,7 +2,7 @@
 //!
 //! A file is text, in which separators end documents, or holds a document in each line of JSON.
 //! Reading gives blocks in order; workers take them one by one, and what is wrong with a document
-//! is found and counted there. Memory holds a block or two per worker, or the longest document
+//! is found and counted there. Memory holds a few blocks per worker, or the longest document
 //! where that is more and has no safe cut.
 
 mod blocks;
