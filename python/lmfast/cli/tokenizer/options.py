@@ -8,6 +8,7 @@ import typer
 from lmfast.bpe import TieBreak
 from lmfast.errors import ConfigError, FileError
 from lmfast.formats.loading import file_at
+from lmfast.formats.methods import check_name
 from lmfast.sources import OnError, files_of
 from lmfast.tokenizer import PRETOKENIZERS, Tokenizer
 from lmfast.trace import check_trace_path
@@ -155,3 +156,14 @@ def check_out(out: Path, sources: list[Path]) -> None:
     if out.is_file() and any(out.samefile(source) for source in files_of(sources)):
         msg = f"cannot write {out}: it is one of the files that are read"
         raise ConfigError(msg)
+
+
+def check_tokenizer_out(out: Path, sources: list[Path]) -> None:
+    """The same for a file that will be a ``tokenizer.json``.
+
+    Raises:
+        FileError: Its folder is not there, or it is a folder.
+        ConfigError: It is one of the sources, or is called like a file of ranks.
+    """
+    check_out(out, sources)
+    check_name(out)
