@@ -41,7 +41,11 @@ def encode(
         str | None, typer.Option("--text", help="Text to encode; without it, standard input.")
     ] = None,
     allow_special: Annotated[
-        bool, typer.Option("--allow-special", help="Special tokens in the text become their ids.")
+        bool,
+        typer.Option(
+            "--allow-special",
+            help="Special tokens in --text or standard input become their ids; else refused.",
+        ),
     ] = False,
     held_out_one_in: Annotated[
         int | None,
@@ -118,8 +122,7 @@ def encode(
 
 def _print_ids(tokenizer: Tokenizer, text: str | None, allow_special: bool, as_json: bool) -> None:
     data = text if text is not None else read_bytes()
-    allowed = tokenizer.special_tokens.keys() if allow_special else ()
-    ids = tokenizer.encode(data, allowed_special=allowed, disallowed_special=())
+    ids = tokenizer.encode(data, allowed_special="all" if allow_special else ())
     if as_json:
         print(json.dumps({"ids": ids}))
     else:

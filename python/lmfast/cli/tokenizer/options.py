@@ -119,16 +119,34 @@ def budget_bytes(mib: int | None) -> int | None:
 
 
 def load_tokenizer(
-    path: Path, pretokenizer: str | None = None, special: list[str] | None = None
+    path: Path,
+    pretokenizer: str | None = None,
+    special: list[str] | None = None,
+    *,
+    cut_by: str = "--pretokenizer ",
 ) -> Tokenizer:
     """The tokenizer that a command names.
 
+    Args:
+        path: Its file or folder.
+        pretokenizer: For the files that do not say.
+        special: The same.
+        cut_by: What the user puts before the name of a pretokenizer.
+
     Raises:
-        ConfigError: An id of a special token is not a number.
+        ConfigError: An id of a special token is not a number, or the file does not say how text is
+            cut and neither does the user.
     """
+    kind = file_at(path)[1]
+    if pretokenizer is None and kind in ("tiktoken", "gpt2"):
+        msg = (
+            f"{path} does not say how text is cut, and a guess would give wrong ids: pass "
+            f"{cut_by}NAME, of {', '.join(PRETOKENIZERS)}, a regular expression, or none"
+        )
+        raise ConfigError(msg)
     if special is None:
         return Tokenizer.load(path, pretokenizer)
-    if file_at(path)[1] != "tiktoken":
+    if kind != "tiktoken":
         return Tokenizer.load(path, pretokenizer, special)
     ids: dict[str, int] = {}
     for text in special:
