@@ -127,6 +127,16 @@ def test_invalid_utf8_is_named_by_file_and_byte(lmfast, tmp_path):
     assert f"{path} is not UTF-8: invalid at byte 4" in stderr
 
 
+def test_a_text_in_the_place_of_a_file(lmfast, trained, corpus):
+    code, stdout, stderr = lmfast("tokenizer", "encode", trained, "Call me")
+    assert (code, stdout) == (2, "")
+    assert "Call me" in stderr
+    assert "--text" in stderr
+    assert "--out" not in stderr
+    _, _, stderr = lmfast("tokenizer", "encode", trained, corpus)
+    assert f"encoding {corpus} needs --out" in stderr
+
+
 def test_errors_name_options(lmfast, trained, corpus, tmp_path):
     ranks = str(tmp_path / "ranks.tiktoken")
     Tokenizer.load(trained).save(ranks, "tiktoken")

@@ -3,7 +3,7 @@
 import json
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -20,9 +20,9 @@ from lmfast.cli.tokenizer.options import (
     load_tokenizer,
 )
 from lmfast.corpus import TokenShards, prepare
-from lmfast.errors import ConfigError
+from lmfast.errors import ConfigError, MissingFileError
 from lmfast.progress import bytes_bar
-from lmfast.sources import bytes_on_disk
+from lmfast.sources import bytes_on_disk, require_files
 from lmfast.tokenizer import END_OF_TEXT, Tokenizer
 
 
@@ -80,8 +80,7 @@ def encode(
     loaded = load_tokenizer(tokenizer, pretokenizer, special)
     if out is None:
         if corpus:
-            msg = f"encoding {corpus[0]} needs --out, the folder of shards to make"
-            raise ConfigError(msg)
+            _refuse_corpus(corpus)
         _print_ids(loaded, text, allow_special, as_json)
         return
     if text is not None or not corpus:
@@ -118,6 +117,17 @@ def encode(
             f"{shards.path}: {shards.documents:,} documents, {shards.bytes:,} bytes, "
             f"{shards.tokens:,} tokens"
         )
+
+
+def _refuse_corpus(corpus: list[Path]) -> NoReturn:
+    """Say what is missing where files are named and no folder for their shards."""
+    try:
+        require_files(corpus)
+    except MissingFileError as error:
+        msg = f"{error}; a text to encode goes behind --text"
+        raise MissingFileError(msg) from error
+    msg = f"encoding {corpus[0]} needs --out, the folder of shards to make"
+    raise ConfigError(msg)
 
 
 def _print_ids(tokenizer: Tokenizer, text: str | None, allow_special: bool, as_json: bool) -> None:
