@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from lmfast.bpe import TieBreak
-from lmfast.errors import ConfigError, FileError
+from lmfast.errors import ConfigError, FileError, VocabularyError
 from lmfast.formats.loading import file_at
 from lmfast.formats.methods import check_name
 from lmfast.sources import OnError, files_of
@@ -137,16 +137,22 @@ def load_tokenizer(
         ConfigError: An id of a special token is not a number, or the file does not say how text is
             cut and neither does the user.
     """
-    kind = file_at(path)[1]
-    if pretokenizer is None and kind in ("tiktoken", "gpt2"):
+    try:
+        return _load(path, pretokenizer, special)
+    except VocabularyError as error:
+        if pretokenizer is not None or file_at(path)[1] not in ("tiktoken", "gpt2"):
+            raise
         msg = (
             f"{path} does not say how text is cut, and a guess would give wrong ids: pass "
             f"{cut_by}NAME, of {', '.join(PRETOKENIZERS)}, a regular expression, or none"
         )
-        raise ConfigError(msg)
+        raise ConfigError(msg) from error
+
+
+def _load(path: Path, pretokenizer: str | None, special: list[str] | None) -> Tokenizer:
     if special is None:
         return Tokenizer.load(path, pretokenizer)
-    if kind != "tiktoken":
+    if file_at(path)[1] != "tiktoken":
         return Tokenizer.load(path, pretokenizer, special)
     ids: dict[str, int] = {}
     for text in special:
