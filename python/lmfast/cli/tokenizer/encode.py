@@ -74,6 +74,9 @@ def encode(
 
     lmfast tokenizer encode books.json --text "Call me Ishmael."
 
+    Pieces that --max-document-bytes cuts count as documents: with --held-out-one-in, pieces of one
+    document may be on both sides.
+
     Shards are flat uint16 or uint32 files that numpy.memmap opens, with a manifest beside them;
     'lmfast train' reads them.
     """
