@@ -86,6 +86,9 @@ class PretokenCounts:
         """The number of different pretokens."""
         return len(self._core)
 
+    def __repr__(self) -> str:
+        return f"PretokenCounts({len(self)} pretokens, {self.text_bytes} bytes)"
+
     @property
     def text_bytes(self) -> int:
         """Bytes of the text that was counted, special tokens left out."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from lmfast._lmfast import Sources, expand_sources
 from lmfast.arrow import require_pyarrow
 from lmfast.columns import SUFFIXES, read_rows
-from lmfast.errors import CorpusError, FileError, InputTypeError
+from lmfast.errors import CorpusError, FileError, InputTypeError, MissingFileError
 
 StrPath: TypeAlias = str | PathLike[str]
 Corpus: TypeAlias = StrPath | Sequence[StrPath] | Iterable[str | bytes]
@@ -93,6 +93,19 @@ def text_files(sources: StrPath | Sequence[StrPath]) -> list[Path]:
             msg = f"cannot read {file} here: it must be text or JSON lines with a field 'text'"
             raise CorpusError(msg)
     return files
+
+
+def require_files(paths: Sequence[StrPath]) -> None:
+    """Refuse paths that stand for no file at all.
+
+    Raises:
+        MissingFileError: A file is not there, a pattern matches none, or there are only folders
+            with nothing in them.
+        ConfigError: A pattern is malformed.
+    """
+    if not expand_sources(paths):
+        msg = f"cannot read {', '.join(map(str, paths))}: there is no file in it"
+        raise MissingFileError(msg)
 
 
 def _documents(corpus: object) -> Iterator[object]:

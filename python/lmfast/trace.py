@@ -46,7 +46,7 @@ class TracedMerge:
         return {name: escaped(x) if isinstance(x, bytes) else x for name, x in row.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TrainingRecord:
     """What training counted."""
 
@@ -64,7 +64,7 @@ class TrainingRecord:
     skipped: Skipped | None
     """What of the corpus could not be used, with ``on_error="skip"``; None where it was counted
     into files, which do not say."""
-    core: _Core = field(repr=False, compare=False)
+    core: _Core = field(compare=False)
     """The vocabulary that came of it."""
 
     @classmethod
@@ -120,6 +120,13 @@ class TrainingRecord:
             applied=self.applied[:merges],
             ties=self.ties[:merges],
             core=core,
+        )
+
+    def __repr__(self) -> str:
+        # The lists have a number for each merge.
+        return (
+            f"TrainingRecord({len(self.counts)} merges, {self.text_bytes} bytes, "
+            f"{self.tokens} tokens)"
         )
 
     def trace(self) -> Iterator[TracedMerge]:

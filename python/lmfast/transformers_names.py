@@ -8,6 +8,7 @@ from typing import Literal, cast, overload
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.batch import Batch, Side
 from lmfast.errors import ConfigError, UnknownTokenError
+from lmfast.formats import Roles
 from lmfast.model_input import BatchEncoding, Shape, Tensors, encoding_of
 from lmfast.text_input import Ids, Text, TextErrors, well_formed
 
@@ -17,6 +18,7 @@ class TransformersNames:
 
     __slots__ = ()
     _core: _Core
+    roles: Roles
 
     @property
     def vocab_size(self) -> int:
@@ -83,7 +85,7 @@ class TransformersNames:
         *,
         add_special_tokens: bool = True,
         padding: bool | Literal["longest", "max_length", "do_not_pad"] = False,
-        truncation: bool = False,
+        truncation: bool | Literal["longest_first", "only_first", "do_not_truncate"] = False,
         max_length: int | None = None,
         pad_to_multiple_of: int | None = None,
         padding_side: Side = "right",
@@ -93,6 +95,11 @@ class TransformersNames:
         return_attention_mask: bool = True,
         return_offsets_mapping: bool = False,
         return_length: bool = False,
+        stride: Literal[0] = 0,
+        return_overflowing_tokens: Literal[False] = False,
+        return_special_tokens_mask: Literal[False] = False,
+        return_token_type_ids: Literal[False] | None = None,
+        is_split_into_words: Literal[False] = False,
         errors: TextErrors = "strict",
         threads: int | None = None,
     ) -> BatchEncoding:
@@ -106,12 +113,13 @@ class TransformersNames:
             padding: ``True`` or ``"longest"`` pads to the longest text, ``"max_length"`` to
                 ``max_length``.
             truncation: Cut off the end of what has more than ``max_length`` ids, the special tokens
-                around it included.
+                around it included. Of single texts, ``"longest_first"`` and ``"only_first"`` say
+                the same as ``True``.
             max_length: See there.
             pad_to_multiple_of: Round the padded length up.
             padding_side: Where padding goes.
-            pad_token_id: The id to pad with, which must be given to pad: a tokenizer is never
-                changed, so it has no ``pad_token`` to set.
+            pad_token_id: The id to pad with. None is that of ``pad_token``; where the tokenizer's
+                files name none, it must be given here, since a tokenizer is never changed.
             split_special_tokens: Special tokens in the text are text. By default they become
                 their ids, as in transformers; pass True for text that others wrote.
             return_tensors: ``"np"`` for int64 arrays, ``"pt"`` for torch tensors; None for lists.
@@ -119,6 +127,11 @@ class TransformersNames:
             return_offsets_mapping: Add ``offset_mapping``: where each token begins and ends in its
                 text, in characters; ``(0, 0)`` for padding and the special tokens around.
             return_length: Add ``length``: the number of ids of each text, with padding.
+            stride: Not supported, nor are the four that follow.
+            return_overflowing_tokens: Not supported.
+            return_special_tokens_mask: Not supported.
+            return_token_type_ids: Not supported.
+            is_split_into_words: Not supported.
             errors: As in ``encode``.
             threads: ``None`` is one per core.
 
@@ -129,12 +142,27 @@ class TransformersNames:
         if text_pair is not None:
             msg = "text pairs are not supported: encode both texts, and join their ids as needed"
             raise ConfigError(msg)
+        _refuse(
+            stride=stride,
+            return_overflowing_tokens=return_overflowing_tokens,
+            return_special_tokens_mask=return_special_tokens_mask,
+            return_token_type_ids=return_token_type_ids,
+            is_split_into_words=is_split_into_words,
+        )
+        pads, truncates = _pads(padding), _truncates(truncation)
+        if pads and pad_token_id is None and "pad_token" in self.roles:
+            pad_token_id = self._core.token_id(self.roles["pad_token"])
+        _check_given(
+            needs_length=truncates or padding == "max_length",
+            max_length=max_length,
+            lacks_pad_id=pads and pad_token_id is None,
+        )
         before, after = self._core.template if add_special_tokens else ((), ())
         shape = Shape(
             before=before,
             after=after,
-            max_tokens=_max_tokens(truncation, max_length, padding),
-            pad=_pads(padding, pad_token_id),
+            max_tokens=max_length if truncates else None,
+            pad=pads,
             pad_id=0 if pad_token_id is None else pad_token_id,
             width=max_length if padding == "max_length" else None,
             multiple_of=1 if pad_to_multiple_of is None else pad_to_multiple_of,
@@ -174,31 +202,46 @@ def _is_one(text: Text | Sequence[Text]) -> bool:
     )
 
 
-def _pads(padding: object, pad_token_id: int | None) -> bool:
+def _refuse(**arguments: object) -> None:
+    """Refuse arguments of transformers that ask for more than is done here."""
+    for name, value in arguments.items():
+        if value:
+            msg = f"{name}={value!r} is not supported: leave {name} out"
+            raise ConfigError(msg)
+
+
+def _pads(padding: object) -> bool:
     if padding not in (False, True, "longest", "max_length", "do_not_pad"):
         msg = f"padding cannot be {padding!r}; use True, False, 'longest' or 'max_length'"
         raise ConfigError(msg)
-    pads = padding not in (False, "do_not_pad")
-    if pads and pad_token_id is None:
-        msg = "padding needs pad_token_id; where the attention mask is used, any id will do"
-        raise ConfigError(msg)
-    return pads
+    return padding not in (False, "do_not_pad")
 
 
-def _max_tokens(truncation: object, max_length: int | None, padding: object) -> int | None:
-    if truncation not in (False, True):
+def _truncates(truncation: object) -> bool:
+    if truncation not in (False, True, "longest_first", "only_first", "do_not_truncate"):
         msg = f"truncation cannot be {truncation!r}; use True or False"
         raise ConfigError(msg)
-    is_used = truncation or padding == "max_length"
-    if is_used and max_length is None:
-        msg = "truncation=True and padding='max_length' need max_length"
+    return truncation not in (False, "do_not_truncate")
+
+
+def _check_given(*, needs_length: bool, max_length: int | None, lacks_pad_id: bool) -> None:
+    """Name at once all that must be given and was not; refuse a length that does nothing."""
+    missing = []
+    if needs_length and max_length is None:
+        missing.append("max_length (for truncation=True or padding='max_length')")
+    if lacks_pad_id:
+        missing.append(
+            "pad_token_id (the tokenizer's files name no pad_token; where the attention mask is "
+            "used, any id will do)"
+        )
+    if missing:
+        msg = f"cannot truncate or pad without {', nor without '.join(missing)}"
         raise ConfigError(msg)
-    if not is_used and max_length is not None:
+    if not needs_length and max_length is not None:
         msg = (
             f"max_length={max_length} does nothing without truncation=True or padding='max_length'"
         )
         raise ConfigError(msg)
-    return max_length if truncation else None
 
 
 def _known_tensors(tensors: Tensors | None) -> Tensors | None:

@@ -150,3 +150,12 @@ def test_two_at_once_leave_one_whole_file(parts, tmp_path):
     assert [process.wait() for process in running] == [0, 0]
     assert list(folder.iterdir()) == [out]
     assert PretokenCounts.load(out).text_bytes == len(PARTS[0]) - 20 * len("<|endoftext|>")
+
+
+def test_a_folder_without_a_file_is_refused_as_an_empty_pattern_is(lmfast, tmp_path):
+    (tmp_path / "empty").mkdir()
+    out = tmp_path / "out.counts"
+    for corpus in (tmp_path / "empty", tmp_path / "*.txt"):
+        code, _, stderr = lmfast("tokenizer", "count", str(corpus), "--out", str(out))
+        assert (code, str(corpus) in stderr) == (2, True)
+    assert not out.exists()

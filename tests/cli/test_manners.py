@@ -27,6 +27,12 @@ def shell(command, tokenizer, **environment):
     )
 
 
+@pytest.mark.parametrize("module", ["lmfast", "lmfast.cli"])
+def test_the_package_runs_as_a_module(module):
+    done = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True)
+    assert (done.returncode, done.stdout.decode().strip()) == (0, lmfast.__version__)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -59,13 +59,20 @@ def test_one_training_tells_of_every_smaller_vocabulary(lmfast, tmp_path):
 
 
 def test_text_goes_to_ids_and_back(lmfast, trained):
-    code, stdout, _ = lmfast("tokenizer", "encode", trained, "--text", "the mat<|endoftext|>")
+    code, stdout, _ = lmfast("tokenizer", "encode", trained, "--text", "the mat <|end")
     assert code == 0
     ids = [int(word) for word in stdout.split()]
-    assert ids == Tokenizer.load(trained).encode_ordinary("the mat<|endoftext|>")
+    assert ids == Tokenizer.load(trained).encode("the mat <|end")
     code, stdout, _ = lmfast("tokenizer", "decode", trained, *map(str, ids))
-    assert (code, stdout) == (0, "the mat<|endoftext|>")
+    assert (code, stdout) == (0, "the mat <|end")
 
+
+def test_special_tokens_in_a_text_are_refused_unless_allowed(lmfast, trained):
+    code, stdout, stderr = lmfast("tokenizer", "encode", trained, "--text", "a<|endoftext|>")
+    assert (code, stdout) == (2, "")
+    assert "at byte 1" in stderr
+    assert "--allow-special" in stderr
+    assert "allowed_special" not in stderr
     arguments = ("tokenizer", "encode", trained, "--text", "<|endoftext|>")
     code, stdout, _ = lmfast(*arguments, "--allow-special", "--json")
     assert json.loads(stdout) == {"ids": [279]}
@@ -118,3 +125,23 @@ def test_invalid_utf8_is_named_by_file_and_byte(lmfast, tmp_path):
     code, _, stderr = lmfast("tokenizer", "train", str(path), "--vocab-size", "300")
     assert code == 2
     assert f"{path} is not UTF-8: invalid at byte 4" in stderr
+
+
+def test_a_text_in_the_place_of_a_file(lmfast, trained, corpus):
+    code, stdout, stderr = lmfast("tokenizer", "encode", trained, "Call me")
+    assert (code, stdout) == (2, "")
+    assert "Call me" in stderr
+    assert "--text" in stderr
+    assert "--out" not in stderr
+    _, _, stderr = lmfast("tokenizer", "encode", trained, corpus)
+    assert f"encoding {corpus} needs --out" in stderr
+
+
+def test_errors_name_options(lmfast, trained, corpus, tmp_path):
+    ranks = str(tmp_path / "ranks.tiktoken")
+    Tokenizer.load(trained).save(ranks, "tiktoken")
+    _, _, stderr = lmfast("tokenizer", "train", corpus, "--out", str(tmp_path / "x.json"))
+    assert "(--allow-fewer)" in stderr
+    assert "allow_fewer" not in stderr
+    _, _, stderr = lmfast("tokenizer", "inspect", ranks)
+    assert "pass --pretokenizer NAME, of gpt2, cl100k" in stderr

@@ -119,7 +119,7 @@ def test_a_report_is_told_in_tables_and_json(lmfast, trained, corpus, tmp_path):
     assert made["verdict"][-1] in stdout
     code, _, stderr = lmfast("tokenizer", "report", trained, str(corpus), "--against", str(other))
     assert code == 2
-    assert "pretokenizer" in stderr
+    assert f"--against {other}=NAME" in stderr
 
 
 def test_a_vocabulary_goes_on_with_other_text(lmfast, trained, tmp_path):

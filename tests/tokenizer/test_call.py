@@ -137,9 +137,24 @@ def test_special_tokens_around_each_text(gpt2: lmfast.Tokenizer, tensors: str | 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "pairs": ({"text_pair": "b"}, "pairs are not supported"),
-    "padding without an id": ({"padding": True}, "needs pad_token_id"),
+    "padding without an id": ({"padding": True}, r"without pad_token_id \(the"),
+    "both, told at once": (
+        {"truncation": True, "padding": True},
+        r"without max_length \(.*, nor without pad_token_id",
+    ),
+    "strides": ({"stride": 2}, "stride=2 is not supported"),
+    "what is cut off": (
+        {"return_overflowing_tokens": True},
+        "return_overflowing_tokens=True is not supported",
+    ),
+    "masks of special tokens": (
+        {"return_special_tokens_mask": True},
+        "return_special_tokens_mask=True is not supported",
+    ),
+    "token types": ({"return_token_type_ids": True}, "return_token_type_ids=True is not"),
+    "words": ({"is_split_into_words": True}, "is_split_into_words=True is not supported"),
     "padding of another kind": ({"padding": "widest"}, "cannot be 'widest'"),
-    "truncation without a length": ({"truncation": True}, "need max_length"),
+    "truncation without a length": ({"truncation": True}, r"without max_length \(for truncation"),
     "truncation of another kind": ({"truncation": "only_second"}, "cannot be 'only_second'"),
     "a length without use": ({"max_length": 5}, "does nothing without"),
     "tensors of another kind": ({"return_tensors": "tf"}, "cannot be 'tf'"),
@@ -163,5 +178,24 @@ def test_wrong_types(gpt2: lmfast.Tokenizer) -> None:
     for text in (5, [5], None):
         with pytest.raises((InputTypeError, TypeError)):
             gpt2(text)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="return_overflowing_tokens"):
-        gpt2("a", return_overflowing_tokens=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="return_overflowing"):
+        gpt2("a", return_overflowing=True)  # type: ignore[call-arg]
+
+
+def test_padding_takes_the_pad_token_that_the_files_name(
+    gpt2: lmfast.Tokenizer, theirs: PreTrainedTokenizerFast
+) -> None:
+    named = lmfast.Tokenizer(gpt2._core, roles={"pad_token": END_OF_TEXT})
+    texts = ["one", "two words and more"]
+    assert named(texts, padding=True).input_ids == theirs(texts, padding=True)["input_ids"]
+    assert named(texts, padding=True, pad_token_id=5).input_ids[0][-1] == 5
+
+
+@pytest.mark.parametrize("truncation", ["longest_first", "only_first", "do_not_truncate"])
+def test_names_of_truncation(
+    gpt2: lmfast.Tokenizer, theirs: PreTrainedTokenizerFast, truncation: Any
+) -> None:
+    length = {} if truncation == "do_not_truncate" else {"max_length": 2}
+    options: dict[str, Any] = {"truncation": truncation, **length}
+    ours, beside = call_both(gpt2, theirs, "some more words", **options)
+    assert dict(ours) == dict(beside)

@@ -203,3 +203,7 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     counts = lmfast.count_pretokens(iter(PARTS))
     with pytest.raises(FileError, match="missing/counts"):
         counts.save(tmp_path / "missing" / "counts")
+
+
+def test_counts_are_shown_in_a_line() -> None:
+    assert repr(lmfast.count_pretokens(iter(["a b b"]))) == "PretokenCounts(2 pretokens, 5 bytes)"

@@ -102,3 +102,11 @@ def test_what_cannot_be_written(
     with pytest.raises(MissingDependencyError, match=r"merges\.parquet: .*lmfast\[arrow\]"):
         write(tmp_path / "merges.parquet")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_record_is_shown_in_a_line(trained: lmfast.Tokenizer) -> None:
+    record = trained.training
+    assert record is not None
+    assert repr(record) == (
+        f"TrainingRecord(28 merges, {len(TEXT.encode())} bytes, {record.tokens} tokens)"
+    )

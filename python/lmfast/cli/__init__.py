@@ -15,6 +15,7 @@ from lmfast.cli.quickstart import quickstart
 from lmfast.cli.streams import discard, one_line, prepare_streams, say
 from lmfast.cli.tokenizer import tokenizer_app
 from lmfast.cli.train import train
+from lmfast.cli.wording import in_options
 from lmfast.errors import LmfastError
 
 app = typer.Typer(
@@ -78,7 +79,7 @@ def main() -> NoReturn:
 def _refuse(error: Exception) -> int:
     """Say in one line what is wrong; the exit code."""
     if isinstance(error, LmfastError):
-        message = str(error)
+        message = in_options(str(error))
     else:
         # Typer's own class: without a message it has printed the help already.
         message = error.format_message()  # type: ignore[attr-defined]

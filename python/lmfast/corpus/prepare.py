@@ -49,7 +49,8 @@ def prepare(
         held_out_one_in: Hold out one document in this many from training; ``None`` holds out none.
         separator: The special token whose text ends a document in a file, and whose id is written
             after each. Other special tokens in the text are text.
-        max_document_bytes: Longer documents are cut after a line end.
+        max_document_bytes: Longer documents are cut after a line end. Pieces count as documents, so
+            that pieces of one document may be on both sides of ``held_out_one_in``.
         shard_tokens: A shard ends with the document that brings it to this many tokens; the
             default makes files of 256 MiB with 2-byte ids.
         text_field: The field of JSON lines and the column of Parquet and Arrow files that holds the

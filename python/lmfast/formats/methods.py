@@ -178,7 +178,8 @@ class FileMethods:
                 missing must be given to ``load``.
 
         Raises:
-            ConfigError: There is no such format.
+            ConfigError: There is no such format, or a ``tokenizer.json`` would be called
+                ``.tiktoken``.
             FileError: The file cannot be written.
             VocabularyError: The format cannot hold this tokenizer.
         """
@@ -190,6 +191,8 @@ class FileMethods:
         if format not in save:
             msg = f"there is no tokenizer format {format!r}; known are {', '.join(save)}"
             raise ConfigError(msg)
+        if format == "huggingface":
+            check_name(_path(path))
         save[format](path)
 
     def save_pretrained(self, folder: StrPath) -> None:
@@ -232,6 +235,20 @@ class FileMethods:
     def pad_token(self) -> str | None:
         """The token that fills up short texts, if the files said which one does."""
         return self.roles.get("pad_token")
+
+
+def check_name(path: Path) -> None:
+    """Refuse to give a ``tokenizer.json`` the name of a file of ranks.
+
+    Raises:
+        ConfigError: ``path`` ends in ``.tiktoken``.
+    """
+    if path.suffix.lower() == ".tiktoken":
+        msg = (
+            f"cannot write a tokenizer.json to {path}: its name says tiktoken's ranks, which "
+            "save(path, 'tiktoken') and 'lmfast tokenizer convert --to tiktoken' write"
+        )
+        raise ConfigError(msg)
 
 
 def _path(path: StrPath) -> Path:

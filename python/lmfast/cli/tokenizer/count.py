@@ -30,7 +30,7 @@ from lmfast.cli.tokenizer.options import (
     check_out,
 )
 from lmfast.progress import bytes_bar
-from lmfast.sources import bytes_on_disk
+from lmfast.sources import bytes_on_disk, require_files
 from lmfast.tokenizer import END_OF_TEXT
 
 
@@ -55,6 +55,7 @@ def count(
     gives the vocabulary that the whole corpus would have given.
     """
     check_out(out, corpus)
+    require_files(corpus)
     begin = time.perf_counter()
     with bytes_bar("counting", bytes_on_disk(corpus)) as on_bytes:
         counts = count_pretokens(

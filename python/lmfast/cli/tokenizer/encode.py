@@ -3,7 +3,7 @@
 import json
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -20,9 +20,9 @@ from lmfast.cli.tokenizer.options import (
     load_tokenizer,
 )
 from lmfast.corpus import TokenShards, prepare
-from lmfast.errors import ConfigError
+from lmfast.errors import ConfigError, MissingFileError
 from lmfast.progress import bytes_bar
-from lmfast.sources import bytes_on_disk
+from lmfast.sources import bytes_on_disk, require_files
 from lmfast.tokenizer import END_OF_TEXT, Tokenizer
 
 
@@ -41,7 +41,11 @@ def encode(
         str | None, typer.Option("--text", help="Text to encode; without it, standard input.")
     ] = None,
     allow_special: Annotated[
-        bool, typer.Option("--allow-special", help="Special tokens in the text become their ids.")
+        bool,
+        typer.Option(
+            "--allow-special",
+            help="Special tokens in --text or standard input become their ids; else refused.",
+        ),
     ] = False,
     held_out_one_in: Annotated[
         int | None,
@@ -70,14 +74,16 @@ def encode(
 
     lmfast tokenizer encode books.json --text "Call me Ishmael."
 
+    Pieces that --max-document-bytes cuts count as documents: with --held-out-one-in, pieces of one
+    document may be on both sides.
+
     Shards are flat uint16 or uint32 files that numpy.memmap opens, with a manifest beside them;
     'lmfast train' reads them.
     """
     loaded = load_tokenizer(tokenizer, pretokenizer, special)
     if out is None:
         if corpus:
-            msg = f"encoding {corpus[0]} needs --out, the folder of shards to make"
-            raise ConfigError(msg)
+            _refuse_corpus(corpus)
         _print_ids(loaded, text, allow_special, as_json)
         return
     if text is not None or not corpus:
@@ -116,10 +122,20 @@ def encode(
         )
 
 
+def _refuse_corpus(corpus: list[Path]) -> NoReturn:
+    """Say what is missing where files are named and no folder for their shards."""
+    try:
+        require_files(corpus)
+    except MissingFileError as error:
+        msg = f"{error}; a text to encode goes behind --text"
+        raise MissingFileError(msg) from error
+    msg = f"encoding {corpus[0]} needs --out, the folder of shards to make"
+    raise ConfigError(msg)
+
+
 def _print_ids(tokenizer: Tokenizer, text: str | None, allow_special: bool, as_json: bool) -> None:
     data = text if text is not None else read_bytes()
-    allowed = tokenizer.special_tokens.keys() if allow_special else ()
-    ids = tokenizer.encode(data, allowed_special=allowed, disallowed_special=())
+    ids = tokenizer.encode(data, allowed_special="all" if allow_special else ())
     if as_json:
         print(json.dumps({"ids": ids}))
     else:

@@ -26,7 +26,7 @@ from lmfast.cli.tokenizer.options import (
     TokenizerArgument,
     TraceOption,
     budget_bytes,
-    check_out,
+    check_tokenizer_out,
     load_tokenizer,
 )
 from lmfast.extension import extend as extend_vocabulary
@@ -64,7 +64,7 @@ def extend(
     New tokens follow the greatest id, special tokens stay where they are, and new merges rank
     after all others: text that has nothing new keeps its ids.
     """
-    check_out(out, corpus)
+    check_tokenizer_out(out, corpus)
     loaded = load_tokenizer(tokenizer, pretokenizer, special)
     begin = time.perf_counter()
     with (

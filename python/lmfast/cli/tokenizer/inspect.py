@@ -24,7 +24,10 @@ def inspect(
         int, typer.Option("--longest", help="How many of the longest tokens to show.", min=0)
     ] = 10,
     text: Annotated[
-        str | None, typer.Option("--text", help="Show how this text is cut into tokens.")
+        str | None,
+        typer.Option(
+            "--text", help="Show how this is cut into tokens; special tokens in it are text."
+        ),
     ] = None,
     pretokenizer: FilePretokenizerOption = None,
     special: FileSpecialOption = None,

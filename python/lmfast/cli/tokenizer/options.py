@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from lmfast.bpe import TieBreak
-from lmfast.errors import ConfigError, FileError
+from lmfast.errors import ConfigError, FileError, VocabularyError
 from lmfast.formats.loading import file_at
+from lmfast.formats.methods import check_name
 from lmfast.sources import OnError, files_of
 from lmfast.tokenizer import PRETOKENIZERS, Tokenizer
 from lmfast.trace import check_trace_path
@@ -118,13 +119,37 @@ def budget_bytes(mib: int | None) -> int | None:
 
 
 def load_tokenizer(
-    path: Path, pretokenizer: str | None = None, special: list[str] | None = None
+    path: Path,
+    pretokenizer: str | None = None,
+    special: list[str] | None = None,
+    *,
+    cut_by: str = "--pretokenizer ",
 ) -> Tokenizer:
     """The tokenizer that a command names.
 
+    Args:
+        path: Its file or folder.
+        pretokenizer: For the files that do not say.
+        special: The same.
+        cut_by: What the user puts before the name of a pretokenizer.
+
     Raises:
-        ConfigError: An id of a special token is not a number.
+        ConfigError: An id of a special token is not a number, or the file does not say how text is
+            cut and neither does the user.
     """
+    try:
+        return _load(path, pretokenizer, special)
+    except VocabularyError as error:
+        if pretokenizer is not None or file_at(path)[1] not in ("tiktoken", "gpt2"):
+            raise
+        msg = (
+            f"{path} does not say how text is cut, and a guess would give wrong ids: pass "
+            f"{cut_by}NAME, of {', '.join(PRETOKENIZERS)}, a regular expression, or none"
+        )
+        raise ConfigError(msg) from error
+
+
+def _load(path: Path, pretokenizer: str | None, special: list[str] | None) -> Tokenizer:
     if special is None:
         return Tokenizer.load(path, pretokenizer)
     if file_at(path)[1] != "tiktoken":
@@ -155,3 +180,14 @@ def check_out(out: Path, sources: list[Path]) -> None:
     if out.is_file() and any(out.samefile(source) for source in files_of(sources)):
         msg = f"cannot write {out}: it is one of the files that are read"
         raise ConfigError(msg)
+
+
+def check_tokenizer_out(out: Path, sources: list[Path]) -> None:
+    """The same for a file that will be a ``tokenizer.json``.
+
+    Raises:
+        FileError: Its folder is not there, or it is a folder.
+        ConfigError: It is one of the sources, or is called like a file of ranks.
+    """
+    check_out(out, sources)
+    check_name(out)

@@ -85,7 +85,7 @@ def report(
 def _other(option: str) -> tuple[str, Tokenizer]:
     path, equals, pretokenizer = option.partition("=")
     if not equals or Path(option).exists():
-        return option, load_tokenizer(Path(option))
+        return option, load_tokenizer(Path(option), cut_by=f"--against {option}=")
     return path, load_tokenizer(Path(path), pretokenizer)
 
 

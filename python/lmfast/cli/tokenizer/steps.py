@@ -33,6 +33,7 @@ def steps(
 
     A line per merge, the lowest rank first: the tokens after it, its rank, what it joins and the
     id that comes of it. Spaces are shown as dots, bytes that are no text as \xNN.
+    Special tokens in the text are text.
 
     With --json each step says where it applies ('at', the first byte of the left token in its
     pretoken), so that every state can be made again.

@@ -18,7 +18,7 @@ from lmfast.cli.tokenizer.options import (
     SpecialOption,
     ThreadsOption,
     TieBreakOption,
-    check_out,
+    check_tokenizer_out,
 )
 from lmfast.errors import ConfigError
 from lmfast.progress import bytes_bar, count_bar
@@ -66,7 +66,7 @@ def sweep(
     lmfast tokenizer sweep books.txt.zst --json > sweep.json; lmfast account vocab sweep.json
     """
     if out is not None:
-        check_out(out, corpus)
+        check_tokenizer_out(out, corpus)
     sizes = _sizes(vocab_sizes)
     corpora = dict(_named(option) for option in evaluate or ())
     specials = [END_OF_TEXT] if special is None else special

@@ -31,7 +31,7 @@ from lmfast.cli.tokenizer.options import (
     TieBreakOption,
     TraceOption,
     budget_bytes,
-    check_out,
+    check_tokenizer_out,
 )
 from lmfast.errors import ConfigError
 from lmfast.progress import bytes_bar, count_bar
@@ -96,7 +96,7 @@ def train(
     With --json the rows tell the compression of every smaller vocabulary, since its merges are the
     first ones of this: keep them in a file for 'lmfast account vocab'.
     """
-    check_out(out, corpus)
+    check_tokenizer_out(out, corpus)
     begin = time.perf_counter()
     if from_counts:
         _refuse_with_counts(context)

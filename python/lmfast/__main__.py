@@ -1,0 +1,5 @@
+"""``python -m lmfast`` is ``lmfast``."""
+
+from lmfast.cli import main
+
+main()
