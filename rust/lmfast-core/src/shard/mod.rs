@@ -75,7 +75,7 @@ pub fn write_shards(
         document: 0,
         one_in: held_out.map(|held_out| held_out.one_in.get()),
         held_out: held_out
-            .map(|held_out| Claim::new(&held_out.folder).and_then(create))
+            .map(|held_out| create(Claim::new(&held_out.folder)?.beside(&claim)))
             .transpose()?,
         train: create(claim)?,
     };

@@ -171,3 +171,18 @@ fn held_out_shards_of_another_call_are_not_overwritten() {
     assert!(error.to_string().contains("there already"), "{error}");
     assert_eq!(names(&folder.path().join("a")), ["held_out"]);
 }
+
+#[test]
+fn the_folder_above_goes_with_whichever_claim_is_dropped_last() {
+    for train_first in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let both = folder.path().join("both");
+        let train = Claim::new(&both.join("train")).unwrap();
+        let held_out = Claim::new(&both.join("held_out")).unwrap().beside(&train);
+        let (first, last) = if train_first { (train, held_out) } else { (held_out, train) };
+        drop(first);
+        assert!(both.exists());
+        drop(last);
+        assert!(!both.exists());
+    }
+}

@@ -190,7 +190,7 @@ fn fill<const N: usize>(all: &mut Vec<u8>, ids: &[TokenId], bytes: impl Fn(Token
 pub(super) struct Claim {
     folder: PathBuf,
     unfinished: PathBuf,
-    /// The folder above, if it was made for this one.
+    /// The folder above, if it was made for this one, or for another one in it.
     made: Option<PathBuf>,
     /// Held until the folder is whole, so that no other process writes the same one.
     lock: Option<File>,
@@ -205,6 +205,13 @@ impl Claim {
         // Whoever held the lock before may just have finished.
         require_absent(folder)?;
         Ok(Self { folder: folder.to_owned(), unfinished, made, lock: Some(lock) })
+    }
+
+    /// The same, but the folder above goes with it if `other` made that, whichever is dropped last.
+    pub(super) fn beside(mut self, other: &Self) -> Self {
+        let made = other.made.clone().filter(|made| self.folder.parent() == Some(made));
+        self.made = self.made.take().or(made);
+        self
     }
 
     /// Whether an interrupted process was done but for the names.
