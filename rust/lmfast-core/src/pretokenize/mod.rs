@@ -57,7 +57,7 @@ macro_rules! han_or_kana {
     };
 }
 
-/// In fewer bytes, characters are read one by one: a window costs as much as these.
+/// In fewer bytes, characters are read one by one: a window is not worth filling for them.
 const WORTH_MASKS: usize = 32;
 
 impl Scheme {
