@@ -33,8 +33,9 @@ mod tests {
         for len in 1..20 {
             let mut bytes = text.as_bytes()[..text.len() - len].to_vec();
             let (valid, error) = valid_start(&bytes);
-            assert_eq!((Ok(valid), None), (std::str::from_utf8(valid.as_bytes()), None::<()>));
-            assert_eq!(error.is_none(), valid.len() == bytes.len());
+            let expected = std::str::from_utf8(&bytes).map_err(|error| error.valid_up_to());
+            assert_eq!(error.map_or(Ok(valid), |error| Err(error.valid_up_to())), expected);
+            assert_eq!(valid.len(), expected.map_or_else(|end| end, str::len));
             let valid = valid.to_owned();
             bytes.push(0xFF);
             assert_eq!(valid_start(&bytes).0, valid);
