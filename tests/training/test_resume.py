@@ -33,6 +33,8 @@ def outcome(config: RunConfig) -> tuple[dict[str, torch.Tensor], list[dict[str, 
         tensors = load_file(path / "optimizer.safetensors")
         state |= {f"{path.name}.{name}": tensor for name, tensor in tensors.items()}
     lines = read_metrics(out / "metrics.jsonl")
+    assert all(line["peak_memory_bytes"] > 0 for line in lines if "peak_memory_bytes" in line)
+    assert any("peak_memory_bytes" in line for line in lines)
     return state, [{k: v for k, v in line.items() if k not in MEASURED} for line in lines]
 
 
