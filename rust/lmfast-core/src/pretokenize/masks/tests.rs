@@ -54,7 +54,20 @@ fn each_character_across_the_ends_of_windows() {
 }
 
 #[test]
-#[ignore = "minutes: cargo test --release -- --ignored all_characters_across"]
+#[ignore = "hours: cargo test --release -- --ignored pairs_across_the_ends"]
+fn all_pairs_across_the_ends_of_windows() {
+    let chars = chars();
+    texts_across_ends(|before, behind| {
+        for a in &chars {
+            for b in &chars {
+                assert_alike(&format!("{before}{a}{b}{behind}"));
+            }
+        }
+    });
+}
+
+#[test]
+#[ignore = "a minute: cargo test --release -- --ignored all_characters_across"]
 fn all_characters_across_the_ends_of_windows() {
     let chars = chars();
     texts_across_ends(|before, behind| {
