@@ -6,7 +6,10 @@ use std::{
     thread,
 };
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    threads,
+};
 
 /// Items that may be in hand for each thread, finished ones that wait for their turn included.
 const ITEMS_PER_THREAD: usize = 4;
@@ -36,15 +39,7 @@ pub(crate) fn for_each<I: Send, T: Send>(
             line.deliver(index, work(item));
         }
     };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            // Where the system gives no more threads, those there are do all of it.
-            if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
-                break;
-            }
-        }
-        worker();
-    });
+    threads::everywhere(threads, worker);
     match lock(&line.state).end.take() {
         Some(End::Failed(error)) => Err(error),
         _ => Ok(()),

@@ -15,7 +15,10 @@ use super::{
     open::Format,
     text::{Text, TextBlocks},
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    threads,
+};
 
 /// A part of the sources that can be processed on its own: memory is bounded, results do not
 /// depend on where blocks end.
@@ -179,13 +182,7 @@ pub(crate) fn fold<T: Send>(
         }
         value
     };
-    let values = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let join = |worker: std::thread::ScopedJoinHandle<'_, T>| {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        workers.into_iter().map(join).collect()
-    });
+    let values = threads::everywhere(threads, work);
     match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some((_, error)) => Err(error),
         None => Ok(values),
