@@ -10,6 +10,7 @@ mod huge_pages;
 mod huge_table;
 mod in_order;
 pub mod normalize;
+mod prefetch;
 pub mod pretokenize;
 pub mod shard;
 pub mod source;

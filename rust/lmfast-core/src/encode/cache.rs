@@ -6,11 +6,8 @@
 
 use std::hint::select_unpredictable;
 
-use super::{
-    packed::{self, Packed},
-    prefetch::prefetch,
-};
-use crate::{hash::Short, huge_table::HugeTable, vocabulary::TokenId};
+use super::packed::{self, Packed};
+use crate::{hash::Short, huge_table::HugeTable, prefetch::prefetch, vocabulary::TokenId};
 
 /// Each set is a line of 64 bytes: 1 MiB to begin with, and no more than 64 MiB.
 const FIRST_BITS: u32 = if cfg!(test) { 2 } else { 14 };

@@ -5,8 +5,9 @@
 
 use std::hint::select_unpredictable;
 
-use super::{packed::Packed, prefetch::prefetch};
+use super::packed::Packed;
 use crate::hash::{Short, spread};
+use crate::prefetch::prefetch;
 
 /// Sets of two entries, the newer one first: 128 KiB.
 const SET_BITS: u32 = if cfg!(test) { 3 } else { 12 };

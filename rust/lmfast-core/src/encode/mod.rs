@@ -14,7 +14,6 @@ mod packed;
 mod pairs;
 mod parts;
 mod pieces;
-mod prefetch;
 mod resize;
 mod seams;
 mod spans;

@@ -4,8 +4,6 @@
 //! token loses a pair with `left` and gains one with the merged token, what is right of it
 //! likewise. So changes are added up by the other token alone.
 
-use std::hint::black_box;
-
 use rayon::prelude::*;
 
 use super::{
@@ -15,14 +13,14 @@ use super::{
     text::{Place, Text, Weights},
     tie_break::Ranking,
 };
-use crate::vocabulary::TokenId;
+use crate::{prefetch::prefetch, vocabulary::TokenId};
 
 /// A pair with more places than this is merged by several workers.
 const PLACES_PER_WORKER: usize = if cfg!(test) { 2 } else { 1 << 11 };
 
-/// So many places are touched ahead of their turn, so that the processor waits for all of them at
+/// So many places are asked for ahead of their turn, so that the processor waits for all of them at
 /// once and not for one after the other.
-const TOUCHED_AHEAD: usize = 32;
+const AHEAD: usize = 32;
 
 /// Where a pair with no more places than this merged is remembered, so that the text is not read
 /// again.
@@ -197,35 +195,42 @@ impl Worker {
             (widths[pair.left as usize] as usize, widths[merged as usize] as usize);
         let [left, right, joined] = [pair.left, pair.right, merged].map(S::of);
         let remember = pair.places.len() <= REMEMBERED;
-        for batch in places.chunks(TOUCHED_AHEAD) {
-            touch(slots, batch, offset, merged_width);
-            for &place in batch {
-                let start = place as usize - offset;
-                let (middle, end) = (start + left_width, start + merged_width);
-                if slots[start] != left || slots[middle] != right {
-                    continue;
-                }
-                let count = weights.at(place as usize);
-                self.applied += count;
-                // A part begins where a pretoken does.
-                let before = if start == 0 { S::BOUNDARY } else { slots[start - 1] };
-                let after = slots[end];
-                if before == joined {
-                    // The merge just before took `left` for its right neighbour; it is gone now.
-                    self.overlapped += count;
-                }
-                if before != S::BOUNDARY {
-                    self.before.add(before.id(), count);
-                }
-                if after != S::BOUNDARY {
-                    self.after.add(after.id(), count);
-                }
-                slots[middle] = S::INSIDE;
-                slots[start] = joined;
-                slots[end - 1] = joined;
-                if remember {
-                    self.merged.push(Merged { place, before: before.id(), after: after.id() });
-                }
+        let fetch = |place: Place, slots: &[S]| {
+            let start = place as usize - offset;
+            prefetch(&slots[start.saturating_sub(1)]);
+            prefetch(&slots[start + merged_width]);
+        };
+        places.iter().take(AHEAD).for_each(|&place| fetch(place, slots));
+        let mut ahead = places.iter().skip(AHEAD);
+        for &place in places {
+            if let Some(&place) = ahead.next() {
+                fetch(place, slots);
+            }
+            let start = place as usize - offset;
+            let (middle, end) = (start + left_width, start + merged_width);
+            if slots[start] != left || slots[middle] != right {
+                continue;
+            }
+            let count = weights.at(place as usize);
+            self.applied += count;
+            // A part begins where a pretoken does.
+            let before = if start == 0 { S::BOUNDARY } else { slots[start - 1] };
+            let after = slots[end];
+            if before == joined {
+                // The merge just before took `left` for its right neighbour; it is gone now.
+                self.overlapped += count;
+            }
+            if before != S::BOUNDARY {
+                self.before.add(before.id(), count);
+            }
+            if after != S::BOUNDARY {
+                self.after.add(after.id(), count);
+            }
+            slots[middle] = S::INSIDE;
+            slots[start] = joined;
+            slots[end - 1] = joined;
+            if remember {
+                self.merged.push(Merged { place, before: before.id(), after: after.id() });
             }
         }
     }
@@ -293,15 +298,4 @@ fn merged_places<S: Symbol>(
             Merged { place, before: slots[start - 1].id(), after: slots[last_end].id() }
         })
     })
-}
-
-/// Have what stands at `places` and beside them fetched from memory, all at once.
-#[inline]
-fn touch<S: Symbol>(slots: &[S], places: &[Place], offset: usize, width: usize) {
-    let (mut touched, last) = (0, slots.len() - 1);
-    for &place in places {
-        let start = place as usize - offset;
-        touched ^= slots[start.saturating_sub(1)].id() ^ slots[(start + width).min(last)].id();
-    }
-    black_box(touched);
 }

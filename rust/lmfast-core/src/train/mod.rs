@@ -1,7 +1,9 @@
 //! Training: count pretokens, then merge the most frequent pair again and again.
 
+mod cells;
 mod count;
 mod counts;
+mod lists;
 mod merge;
 mod pairs;
 mod room;
@@ -12,12 +14,12 @@ mod tally;
 mod text;
 mod tie_break;
 
+use cells::Cells;
 pub use count::Counter;
 pub use counts::{Counting, Cutting, Dropped, MemoryBudget, PretokenCounts, cutting_of};
 use merge::Merger;
 use pairs::{Pair, Pairs};
 use room::Room;
-use search::Cells;
 pub use start::tokens_of;
 use symbol::Symbol;
 use text::Text;

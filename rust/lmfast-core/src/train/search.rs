@@ -1,10 +1,10 @@
 //! The pairs of a compact text that occur often enough.
 //!
 //! Memory that is reached in no order is what takes the time here, so all tables are small enough
-//! for the processor's own cache. A first pass adds up counts in cells that pairs share: a pair
-//! whose cell stays below the threshold is itself below it. Where the cells left over hold few
-//! pairs, these are counted at once. Else their places are dealt out by the hash of the pair, and
-//! one share after the other is counted, some hundred shares at a time.
+//! for the processor's own cache. A first pass adds up counts in cells. Where each pair has a cell
+//! to itself, and few of them reach the threshold, their places are listed at once. Else the
+//! places of all cells that reach it are dealt out, and one share after the other is counted, some
+//! hundred shares at a time.
 //!
 //! Tests have small numbers for all limits, so that small texts reach them.
 
@@ -13,73 +13,21 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::{
-    pairs::{Pair, cell, key},
+    cells::{Cells, Layout, Own, Shared},
+    lists::Lists,
+    pairs::{Pair, key},
     symbol::Symbol,
     tally::{NO_LIST, Tally},
     text::{Place, Text},
 };
 use crate::vocabulary::TokenId;
 
-/// Cells of 4 bytes: half of what the second-level cache of common processors holds.
-const CELL_BITS: u32 = if cfg!(test) { 6 } else { 16 };
-
-/// So many pairs are counted together without dealing them out.
-const FEW_CELLS: usize = if cfg!(test) { 8 } else { 1 << 10 };
+/// At most so many pairs have their places listed without being counted.
+const MOST_LISTS: usize = if cfg!(test) { 8 } else { 1 << 12 };
 
 /// At most so many shares are dealt out at a time, each of about so many places.
-pub(super) const SHARES: usize = if cfg!(test) { 4 } else { 1 << 8 };
+pub(super) const SHARES: usize = if cfg!(test) { 4 } else { 1 << 9 };
 pub(super) const PLACES_PER_SHARE: usize = if cfg!(test) { 8 } else { 1 << 15 };
-
-/// The counts of pairs, added up in cells that pairs share, as far as a cell can count.
-pub(super) struct Cells(Vec<u32>);
-
-impl Cells {
-    pub(super) fn of(text: &Text<impl Symbol>) -> Self {
-        let add = |range| {
-            let mut counts = vec![0u32; 1 << CELL_BITS];
-            text.for_each_pair(range, |_, left, right, count| {
-                let cell = &mut counts[cell(left, right, CELL_BITS)];
-                *cell = cell.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
-            });
-            counts
-        };
-        let sum = |mut sum: Vec<u32>, counts: Vec<u32>| {
-            sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.saturating_add(count));
-            sum
-        };
-        Self(text.ranges().into_par_iter().map(add).reduce_with(sum).unwrap_or_default())
-    }
-
-    /// A count that no pair exceeds, or `None` where a cell has not counted all.
-    pub(super) fn highest(&self) -> Option<u64> {
-        let highest = self.0.iter().copied().max().unwrap_or(0);
-        (highest < u32::MAX).then_some(u64::from(highest))
-    }
-
-    /// The cells that hold as many.
-    fn reach(&self, threshold: u64) -> Full {
-        let threshold = u32::try_from(threshold).unwrap_or(u32::MAX);
-        let bits = |cells: &[u32]| {
-            (0..).zip(cells).fold(0, |bits, (n, &count)| bits | u64::from(count >= threshold) << n)
-        };
-        Full(self.0.chunks(64).map(bits).collect())
-    }
-}
-
-/// The cells whose counts reach the threshold, a bit for each.
-struct Full(Vec<u64>);
-
-impl Full {
-    fn len(&self) -> usize {
-        self.0.iter().map(|bits| bits.count_ones() as usize).sum()
-    }
-
-    #[inline]
-    fn holds(&self, left: TokenId, right: TokenId) -> bool {
-        let cell = cell(left, right, CELL_BITS);
-        self.0[cell / 64] >> (cell % 64) & 1 == 1
-    }
-}
 
 /// Every pair of `text` whose count is at least `threshold`, with its places; `None` if there are
 /// more than `most_places` of them.
@@ -93,92 +41,15 @@ pub(super) fn frequent_pairs(
     let full = cells.reach(threshold);
     let ranges = text.ranges();
     let most_places = most_places / ranges.len();
-    // Where nearly all cells are full, looking them up would only take time.
-    let sieve = (full.len() < cells.0.len() / 2).then_some(&full);
-    let at_once = (full.len() <= FEW_CELLS)
-        .then(|| count_at_once(text, ranges.clone(), &full, most_places))
-        .flatten();
-    let mut pairs = if let Some(pairs) = at_once {
-        pairs
-    } else {
-        let rounds = text.len().div_ceil(dealt).next_power_of_two();
-        count_by_shares(text, ranges, sieve, rounds, Wanted { threshold, most_places })?
-    };
-    pairs.retain(|pair| pair.count >= threshold);
-    Some(pairs)
-}
-
-/// The pairs of the cells that are full, each worker by itself; `None` if their places, those of
-/// pairs that only share a cell included, are too many.
-fn count_at_once(
-    text: &Text<impl Symbol>,
-    ranges: Vec<Range<usize>>,
-    full: &Full,
-    most_places: usize,
-) -> Option<Vec<Pair>> {
-    let count = |range: Range<usize>| {
-        let (mut tally, mut pairs, mut places) = (Tally::default(), Vec::<Pair>::new(), 0);
-        text.for_each_pair(range, |place, left, right, count| {
-            if places <= most_places && full.holds(left, right) {
-                places += 1;
-                let index = tally.add(key(left, right), 1, count);
-                if index == pairs.len() {
-                    pairs.push(Pair { left, right, ..Pair::default() });
-                }
-                pairs[index].count += count;
-                pairs[index].places.push(place);
-            }
-        });
-        (places <= most_places).then_some((tally, pairs))
-    };
-    let counted: Option<Vec<_>> = ranges.into_par_iter().map(count).collect();
-    let followed_by = |(mut tally, mut pairs): (Tally, Vec<Pair>),
-                       (_, next): (Tally, Vec<Pair>)| {
-        for pair in next {
-            let index = tally.add(key(pair.left, pair.right), 0, 0);
-            if index == pairs.len() {
-                pairs.push(pair);
-            } else {
-                pairs[index].count += pair.count;
-                pairs[index].places.extend(pair.places);
-            }
+    let wanted = Wanted { threshold, most_places };
+    match cells.own() {
+        Some(own) if cells.is_exact() && full.len() <= MOST_LISTS => {
+            list(text, ranges, own, cells, &full, most_places)
         }
-        (tally, pairs)
-    };
-    counted?.into_iter().reduce(followed_by).map(|(_, pairs)| pairs)
-}
-
-/// A place of a pair, to be counted with all others of its share.
-#[derive(Clone, Copy)]
-struct Dealt<S> {
-    left: S,
-    right: S,
-    place: Place,
-}
-
-/// What one worker has dealt out of its part of the text: used again, since fresh memory is slow.
-struct Dealer<S> {
-    range: Range<usize>,
-    shares: Vec<Vec<Dealt<S>>>,
-}
-
-impl<S: Symbol> Dealer<S> {
-    fn new(range: Range<usize>, shares: usize) -> Self {
-        Self { range, shares: vec![Vec::new(); shares] }
-    }
-
-    fn deal(&mut self, text: &Text<S>, full: Option<&Full>, round: usize, bits: u32) {
-        self.shares.iter_mut().for_each(Vec::clear);
-        text.for_each_pair(self.range.clone(), |place, left, right, _| {
-            let share = cell(left, right, bits);
-            let is_wanted = share / self.shares.len() == round
-                && full.is_none_or(|full| full.holds(left, right));
-            if is_wanted {
-                let (left, right) = (S::of(left), S::of(right));
-                let share = share % self.shares.len();
-                self.shares[share].push(Dealt { left, right, place });
-            }
-        });
+        Some(own) => {
+            count_by_shares(text, ranges, own, &Deal::new(text, cells, full, dealt), wanted)
+        }
+        None => count_by_shares(text, ranges, Shared, &Deal::new(text, cells, full, dealt), wanted),
     }
 }
 
@@ -189,28 +60,136 @@ struct Wanted {
     most_places: usize,
 }
 
+/// The pairs of the cells that are `full`, each its own.
+fn list<S: Symbol>(
+    text: &Text<S>,
+    ranges: Vec<Range<usize>>,
+    own: Own,
+    cells: &Cells,
+    full: &[usize],
+    most_places: usize,
+) -> Option<Vec<Pair>> {
+    let mut list_of = vec![0u16; own.len()];
+    full.iter().zip(1..).for_each(|(&cell, list)| list_of[cell] = list);
+    let list = |range: Range<usize>| {
+        let mut lists = Lists::new(full.len(), most_places, 0);
+        let wanted = |left, right| list_of[own.cell(left, right)];
+        text.for_each_listed(range, wanted, |list, place, _, _| {
+            lists.push(usize::from(list) - 1, place);
+        });
+        lists.all().map(|lists| lists.iter_mut().map(std::mem::take).collect::<Vec<_>>())
+    };
+    let listed: Vec<Vec<Vec<Place>>> = ranges.into_par_iter().map(list).collect::<Option<_>>()?;
+    let mut pairs: Vec<Pair> = full
+        .iter()
+        .map(|&cell| {
+            let (left, right) = own.pair(cell);
+            Pair { left, right, count: cells.count(cell), places: Vec::new() }
+        })
+        .collect();
+    for lists in listed {
+        pairs.par_iter_mut().zip(lists).for_each(|(pair, mut places)| {
+            if pair.places.is_empty() {
+                pair.places = places;
+            } else {
+                pair.places.append(&mut places);
+            }
+        });
+    }
+    Some(pairs)
+}
+
+/// A place of a pair, to be counted with all others of its share.
+#[derive(Clone, Copy)]
+struct Dealt<S> {
+    left: S,
+    right: S,
+    place: Place,
+}
+
+/// Which cells are dealt out, and to which shares, in so many rounds.
+struct Deal {
+    /// In rising order.
+    full: Vec<usize>,
+    /// By full cell: the round and the share, as one number.
+    share_of: Vec<usize>,
+    rounds: usize,
+    /// In each round.
+    shares: usize,
+}
+
+impl Deal {
+    /// About as many places to each share, and no more than `dealt` in a round.
+    fn new(text: &Text<impl Symbol>, cells: &Cells, full: Vec<usize>, dealt: usize) -> Self {
+        let count: u64 = full.iter().map(|&cell| cells.count(cell)).sum();
+        // A place counts once at least.
+        let places = text.len().min(usize::try_from(count).unwrap_or(usize::MAX)).max(1);
+        let rounds = places.div_ceil(dealt);
+        let shares = (places / rounds / PLACES_PER_SHARE).next_power_of_two().clamp(2, SHARES);
+        let mut before = 0;
+        let mut share_of = |&cell: &usize| {
+            let share = u128::from(before) * (rounds * shares) as u128 / u128::from(count);
+            before += cells.count(cell);
+            share as usize
+        };
+        let share_of = full.iter().map(&mut share_of).collect();
+        Self { full, share_of, rounds, shares }
+    }
+
+    /// By cell: its share in this round, numbered from 1, or 0 if it has none.
+    fn in_round(&self, round: usize, list_of: &mut [u16]) {
+        list_of.fill(0);
+        for (&cell, share) in self.full.iter().zip(&self.share_of) {
+            if share / self.shares == round {
+                list_of[cell] = (share % self.shares + 1) as u16;
+            }
+        }
+    }
+}
+
+/// What one worker has dealt out of its part of the text: used again, since fresh memory is slow.
+struct Dealer<S> {
+    range: Range<usize>,
+    shares: Lists<Dealt<S>>,
+}
+
+impl<S: Symbol> Dealer<S> {
+    fn new(range: Range<usize>, shares: usize) -> Self {
+        let none = Dealt { left: S::BOUNDARY, right: S::BOUNDARY, place: 0 };
+        Self { range, shares: Lists::new(shares, usize::MAX, none) }
+    }
+
+    fn deal(&mut self, text: &Text<S>, layout: impl Layout, list_of: &[u16]) -> &[Vec<Dealt<S>>] {
+        self.shares.clear();
+        let wanted = |left, right| list_of[layout.cell(left, right)];
+        text.for_each_listed(self.range.clone(), wanted, |share, place, left, right| {
+            self.shares.push(usize::from(share) - 1, Dealt { left, right, place });
+        });
+        self.shares.all().expect("no limit")
+    }
+}
+
 fn count_by_shares<S: Symbol>(
     text: &Text<S>,
     ranges: Vec<Range<usize>>,
-    full: Option<&Full>,
-    rounds: usize,
+    layout: impl Layout,
+    deal: &Deal,
     wanted: Wanted,
 ) -> Option<Vec<Pair>> {
-    let shares = (text.len() / PLACES_PER_SHARE).next_power_of_two().clamp(2, SHARES);
-    let bits = rounds.ilog2() + shares.ilog2();
     let mut dealers: Vec<Dealer<S>> =
-        ranges.into_iter().map(|range| Dealer::new(range, shares)).collect();
+        ranges.into_iter().map(|range| Dealer::new(range, deal.shares)).collect();
     let mut counters: Vec<ShareCounter> = Vec::new();
     counters.resize_with(dealers.len(), ShareCounter::default);
-    let shares_per_counter = shares.div_ceil(counters.len());
-    let mut pairs = Vec::new();
-    for round in 0..rounds {
-        dealers.par_iter_mut().for_each(|dealer| dealer.deal(text, full, round, bits));
+    let shares_per_counter = deal.shares.div_ceil(counters.len());
+    let (mut pairs, mut list_of) = (Vec::new(), vec![0; layout.len()]);
+    for round in 0..deal.rounds {
+        deal.in_round(round, &mut list_of);
+        let dealt: Vec<&[Vec<Dealt<S>>]> =
+            dealers.par_iter_mut().map(|dealer| dealer.deal(text, layout, &list_of)).collect();
         let count = |(index, counter): (usize, &mut ShareCounter)| {
             let first = index * shares_per_counter;
-            (first..shares).take(shares_per_counter).try_for_each(|share| {
-                let parts = dealers.iter().map(|dealer| &dealer.shares[share]);
-                counter.count(text, parts, wanted)
+            (first..deal.shares).take(shares_per_counter).try_for_each(|share| {
+                counter.count(text, dealt.iter().map(|shares| &shares[share]), wanted)
             })
         };
         counters.par_iter_mut().enumerate().map(count).collect::<Option<()>>()?;

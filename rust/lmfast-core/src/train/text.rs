@@ -21,6 +21,9 @@ use crate::{
 /// An index into the text. Four bytes, since most of the memory of training is places.
 pub(super) type Place = u32;
 
+/// Slots that are looked at together.
+const BLOCK: usize = if cfg!(test) { 4 } else { 256 };
+
 /// A worker scans at least this many slots, so that its tables are no larger than its text.
 const SLOTS_PER_WORKER: usize = if cfg!(test) { 16 } else { 1 << 21 };
 
@@ -128,20 +131,48 @@ impl<S: Symbol> Text<S> {
             .fold(0, u64::saturating_add)
     }
 
-    /// Call `visit` with the place, the two tokens and the count of every pair within `range` of a
-    /// compact text, from left to right.
+    /// Call `visit` with every two slots that follow each other in the pretokens of `range`, of a
+    /// compact text, from left to right: the place of the first, what stands there, boundaries
+    /// included, and the count.
     #[inline]
-    pub(super) fn for_each_pair(
+    pub(super) fn for_each_two(
         &self,
         range: Range<usize>,
-        mut visit: impl FnMut(Place, TokenId, TokenId, u64),
+        mut visit: impl FnMut(Place, S, S, u64),
     ) {
         for (range, count) in self.stretches_in(range) {
             let start = range.start;
-            for (at, pair) in self.slots()[range].windows(2).enumerate() {
-                if pair[0] != S::BOUNDARY && pair[1] != S::BOUNDARY {
-                    visit((start + at) as Place, pair[0].id(), pair[1].id(), count);
-                }
+            for (at, two) in self.slots()[range].windows(2).enumerate() {
+                visit((start + at) as Place, two[0], two[1], count);
+            }
+        }
+    }
+
+    /// Call `visit` with the list, the place and what stands in both slots, for every two slots of
+    /// the pretokens of `range` for which `list_of` has a list. Lists are numbered from 1; 0 is none.
+    ///
+    /// Which have one can hardly be foreseen, so that a branch would cost more than all else.
+    #[inline]
+    pub(super) fn for_each_listed(
+        &self,
+        range: Range<usize>,
+        list_of: impl Fn(S, S) -> u16,
+        mut visit: impl FnMut(u16, Place, S, S),
+    ) {
+        let slots = self.slots();
+        let mut listed = [(0u16, 0u16); BLOCK];
+        for start in range.clone().step_by(BLOCK) {
+            // The last slot of a range is a boundary, or its pair is none of the range's.
+            let block = &slots[start..(start + BLOCK + 1).min(range.end)];
+            let mut len = 0;
+            for (at, two) in block.windows(2).enumerate() {
+                let list = list_of(two[0], two[1]);
+                listed[len] = (list, at as u16);
+                len += usize::from(list != 0);
+            }
+            for &(list, at) in &listed[..len] {
+                let at = usize::from(at);
+                visit(list, (start + at) as Place, block[at], block[at + 1]);
             }
         }
     }

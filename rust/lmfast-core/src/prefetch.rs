@@ -2,7 +2,7 @@
 
 /// Ask for the cache line that `item` begins in. Nothing but time depends on it.
 #[inline(always)]
-pub(super) fn prefetch<T>(item: &T) {
+pub(crate) fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: A prefetch of any address has no effect that a program can see.
     unsafe {
