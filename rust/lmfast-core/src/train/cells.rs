@@ -11,6 +11,9 @@ use crate::vocabulary::TokenId;
 /// At most so many cells of 4 bytes are for one pair each: they are far from evenly used.
 const MOST_OWN: usize = if cfg!(test) { 260 * 260 } else { 1 << 19 };
 
+/// And at most one for so many slots, so that cells take far less memory than the text.
+const SLOTS_PER_OWN: usize = if cfg!(test) { 0 } else { 16 };
+
 /// Half of what the second-level cache of common processors holds, in cells of 4 bytes.
 const SHARED_BITS: u32 = if cfg!(test) { 6 } else { 16 };
 
@@ -33,10 +36,12 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// Cells for so many tokens, unless they would be too many.
-    fn of(tokens: usize) -> Option<Self> {
+    /// Cells for the tokens of a text, unless they would be too many.
+    fn of(text: &Text<impl Symbol>) -> Option<Self> {
+        let tokens = text.widths().len();
         let cells = (tokens + 1).checked_mul(tokens + 1)?;
-        (cells <= MOST_OWN).then_some(Self { tokens: tokens as TokenId })
+        (cells <= MOST_OWN && cells * SLOTS_PER_OWN <= text.len())
+            .then_some(Self { tokens: tokens as TokenId })
     }
 
     fn rows(self) -> usize {
@@ -95,7 +100,7 @@ pub(super) struct Cells {
 
 impl Cells {
     pub(super) fn of(text: &Text<impl Symbol>) -> Self {
-        let own = Own::of(text.widths().len());
+        let own = Own::of(text);
         let counts = own.map_or_else(|| counts(text, Shared), |own| counts(text, own));
         Self { counts, own }
     }
