@@ -1,57 +1,11 @@
 """tiktoken's encodings by their names, from the files that tiktoken keeps or would download."""
 
-import hashlib
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from urllib.request import urlopen
 
 from lmfast._lmfast import Tokenizer as _Core
-from lmfast.errors import ConfigError, FileError, InputTypeError, MissingFileError
-from lmfast.files import write_whole
+from lmfast.errors import ConfigError, InputTypeError
 from lmfast.tokenizer import END_OF_TEXT, Tokenizer
-
-_TIMEOUT_S = 60
-
-
-@dataclass(frozen=True)
-class PublishedFile:
-    """A file of tiktoken's."""
-
-    address: str
-    sha256: str
-
-
-_HOST = "https://openaipublic.blob.core.windows.net"
-FILES: dict[str, PublishedFile] = {
-    "vocab.bpe": PublishedFile(
-        f"{_HOST}/gpt-2/encodings/main/vocab.bpe",
-        "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
-    ),
-    "encoder.json": PublishedFile(
-        f"{_HOST}/gpt-2/encodings/main/encoder.json",
-        "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
-    ),
-    "r50k_base": PublishedFile(
-        f"{_HOST}/encodings/r50k_base.tiktoken",
-        "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
-    ),
-    "p50k_base": PublishedFile(
-        f"{_HOST}/encodings/p50k_base.tiktoken",
-        "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
-    ),
-    "cl100k_base": PublishedFile(
-        f"{_HOST}/encodings/cl100k_base.tiktoken",
-        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-    ),
-    "o200k_base": PublishedFile(
-        f"{_HOST}/encodings/o200k_base.tiktoken",
-        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
-    ),
-}
-"""Where tiktoken has its files from, and what they must hold."""
 
 
 @dataclass(frozen=True)
@@ -138,12 +92,14 @@ def get_encoding(name: str) -> Tokenizer:
         raise ConfigError(msg)
     wanted = _ENCODINGS[name]
     special, cut = wanted.special_tokens, wanted.pretokenizer
-    with tempfile.TemporaryDirectory() as unkept:
-        file = _file(FILES[wanted.file], Path(unkept))
-        if name == "gpt2":
-            vocab = _file(FILES["encoder.json"], Path(unkept))
-            return Tokenizer(_Core.load_gpt2(vocab, file, cut, (), special))
-        return Tokenizer(_Core.load_tiktoken(file, cut, special))
+    # What checks and downloads files takes a third of the time of importing lmfast without it.
+    from lmfast.published import published_files
+
+    if name == "gpt2":
+        with published_files(wanted.file, "encoder.json") as (merges, vocab):
+            return Tokenizer(_Core.load_gpt2(vocab, merges, cut, (), special))
+    with published_files(wanted.file) as (ranks,):
+        return Tokenizer(_Core.load_tiktoken(ranks, cut, special))
 
 
 def encoding_for_model(model: str) -> Tokenizer:
@@ -178,53 +134,3 @@ def _check_is_str(name: object, of: str) -> None:
     if not isinstance(name, str):
         msg = f"the name of {of} must be str, not {type(name).__name__}"
         raise InputTypeError(msg)
-
-
-def _file(published: PublishedFile, unkept: Path) -> Path:
-    """Where the file is, checked; below ``unkept`` where the user keeps none."""
-    folder = _cache_folder()
-    path = (unkept if folder is None else folder) / _cache_name(published.address)
-    if path.is_file() and _sha256(path.read_bytes()) == published.sha256:
-        return path
-    content = _download(published, path)
-    if _sha256(content) != published.sha256:
-        msg = f"what {published.address} gave has another checksum than {published.sha256}"
-        raise FileError(msg)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        msg = f"cannot make the folder {path.parent}: {error.strerror}"
-        raise FileError(msg) from error
-    write_whole(path, content)
-    return path
-
-
-def _cache_folder() -> Path | None:
-    """The folder by the rule of tiktoken; None where an empty variable says to keep nothing."""
-    for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
-        if variable in os.environ:
-            return Path(os.environ[variable]) if os.environ[variable] else None
-    return Path(tempfile.gettempdir()) / "data-gym-cache"
-
-
-def _cache_name(address: str) -> str:
-    return hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()
-
-
-def _download(published: PublishedFile, path: Path) -> bytes:
-    try:
-        with urlopen(published.address, timeout=_TIMEOUT_S) as response:
-            content: bytes = response.read()
-    except (OSError, ValueError) as error:
-        damaged = ", and the one that is there has another checksum" if path.is_file() else ""
-        msg = (
-            f"cannot download {published.address}: {error}{damaged}. Without a network, get it "
-            f"elsewhere and save it as {_cache_name(published.address)} in a folder that "
-            "TIKTOKEN_CACHE_DIR names"
-        )
-        raise MissingFileError(msg) from error
-    return content
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

@@ -12,9 +12,10 @@ from tiktoken_ext import openai_public
 from tokenizer_texts import MULTILINGUAL
 
 import lmfast
-from lmfast import encodings
-from lmfast.encodings import FILES, PublishedFile, encoding_name_for_model
+from lmfast import published
+from lmfast.encodings import encoding_name_for_model
 from lmfast.errors import ConfigError, FileError, InputTypeError, MissingFileError
+from lmfast.published import FILES, PublishedFile
 
 NAMES = list(openai_public.ENCODING_CONSTRUCTORS)
 
@@ -47,7 +48,7 @@ def no_network(*_: object, **__: object) -> None:
 
 @pytest.fixture(autouse=True)
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encodings, "urlopen", no_network)
+    monkeypatch.setattr(published, "urlopen", no_network)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -108,7 +109,7 @@ def test_what_is_not_there_is_downloaded_and_kept(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = lmfast.get_encoding("cl100k_base")
-    (path,) = [cache / encodings._cache_name(FILES["cl100k_base"].address)]
+    (path,) = [cache / published._cache_name(FILES["cl100k_base"].address)]
     content = path.read_bytes()
     for there in (None, b"damaged"):
         path.unlink()
@@ -117,26 +118,26 @@ def test_what_is_not_there_is_downloaded_and_kept(
         with pytest.raises(MissingFileError, match=rf"no network.*{path.name}.*TIKTOKEN_CACHE_DIR"):
             lmfast.get_encoding("cl100k_base")
         with monkeypatch.context() as patch:
-            patch.setattr(encodings, "urlopen", lambda *_, **__: io.BytesIO(b"something else"))
+            patch.setattr(published, "urlopen", lambda *_, **__: io.BytesIO(b"something else"))
             with pytest.raises(FileError, match="another checksum"):
                 lmfast.get_encoding("cl100k_base")
-            patch.setattr(encodings, "urlopen", lambda *_, **__: io.BytesIO(content))
+            patch.setattr(published, "urlopen", lambda *_, **__: io.BytesIO(content))
             assert lmfast.get_encoding("cl100k_base") == expected
         assert path.read_bytes() == content
 
 
 def test_where_files_are_kept(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = lmfast.get_encoding("cl100k_base")
-    content = (cache / encodings._cache_name(FILES["cl100k_base"].address)).read_bytes()
+    content = (cache / published._cache_name(FILES["cl100k_base"].address)).read_bytes()
     monkeypatch.setenv("DATA_GYM_CACHE_DIR", str(cache))
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR")
     assert lmfast.get_encoding("cl100k_base") == expected
     monkeypatch.delenv("DATA_GYM_CACHE_DIR")
-    monkeypatch.setattr(encodings.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(published.tempfile, "tempdir", str(tmp_path))
     cache.rename(tmp_path / "data-gym-cache")
     assert lmfast.get_encoding("cl100k_base") == expected
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
-    monkeypatch.setattr(encodings, "urlopen", lambda *_, **__: io.BytesIO(content))
+    monkeypatch.setattr(published, "urlopen", lambda *_, **__: io.BytesIO(content))
     assert lmfast.get_encoding("cl100k_base") == expected
 
 

@@ -29,6 +29,9 @@ const MOST_LISTS: usize = if cfg!(test) { 8 } else { 1 << 12 };
 pub(super) const SHARES: usize = if cfg!(test) { 4 } else { 1 << 9 };
 pub(super) const PLACES_PER_SHARE: usize = if cfg!(test) { 8 } else { 1 << 15 };
 
+/// Two rounds take half the memory of one, and no more time that could be told from noise.
+const FEWEST_ROUNDS: usize = 2;
+
 /// Every pair of `text` whose count is at least `threshold`, with its places; `None` if there are
 /// more than `most_places` of them.
 pub(super) fn frequent_pairs(
@@ -124,7 +127,7 @@ impl Deal {
         let count: u64 = full.iter().map(|&cell| cells.count(cell)).sum();
         // A place counts once at least.
         let places = text.len().min(usize::try_from(count).unwrap_or(usize::MAX)).max(1);
-        let rounds = places.div_ceil(dealt);
+        let rounds = places.div_ceil(dealt).max(FEWEST_ROUNDS);
         let shares = (places / rounds / PLACES_PER_SHARE).next_power_of_two().clamp(2, SHARES);
         let mut before = 0;
         let mut share_of = |&cell: &usize| {
