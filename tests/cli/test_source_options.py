@@ -90,3 +90,17 @@ def test_a_name_that_is_none_is_no_pattern(lmfast, tmp_path, name):
     assert code == 2
     assert "there is no pretokenizer" in stderr
     assert not out.exists()
+
+
+@pytest.mark.parametrize("command", ["train --vocab-size 258", "count", "sweep --vocab-sizes 258"])
+def test_a_default_separator_that_is_replaced_is_said(lmfast, tmp_path, command):
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "out.json"
+    corpus.write_text("the cat<|endoftext|>the mat<|end|>")
+    arguments = ("tokenizer", *command.split(), str(corpus), "--out", str(out), "--json")
+    code, stdout, stderr = lmfast(*arguments, "--special", "<|end|>")
+    assert (code, stderr.count("\n")) == (0, 1)
+    assert json.loads(stdout)
+    assert "<|endoftext|> ends no document" in stderr
+    assert "--special '<|endoftext|>'" in stderr
+    both = ("--special", "<|end|>", "--special", "<|endoftext|>")
+    assert lmfast(*arguments, *both)[2] == lmfast(*arguments)[2] == ""

@@ -28,10 +28,10 @@ from lmfast.cli.tokenizer.options import (
     ThreadsOption,
     budget_bytes,
     check_out,
+    special_tokens,
 )
 from lmfast.progress import bytes_bar
 from lmfast.sources import bytes_on_disk, require_files
-from lmfast.tokenizer import END_OF_TEXT
 
 
 def count(
@@ -61,7 +61,7 @@ def count(
         counts = count_pretokens(
             corpus,
             pretokenizer=pretokenizer,
-            special_tokens=[END_OF_TEXT] if special is None else special,
+            special_tokens=special_tokens(special),
             min_count=min_count,
             memory_budget=budget_bytes(memory_budget),
             temporary_folder=temporary_folder,

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from lmfast.bpe import TieBreak
+from lmfast.cli.streams import say
 from lmfast.errors import ConfigError, FileError, VocabularyError
 from lmfast.formats.loading import file_at
 from lmfast.formats.methods import check_name
 from lmfast.sources import OnError, files_of
-from lmfast.tokenizer import PRETOKENIZERS, Tokenizer
+from lmfast.tokenizer import END_OF_TEXT, PRETOKENIZERS, Tokenizer
 from lmfast.trace import check_trace_path
 
 ThreadsOption = Annotated[
@@ -24,7 +25,12 @@ PretokenizerOption = Annotated[
 ]
 SpecialOption = Annotated[
     list[str] | None,
-    typer.Option("--special", metavar="TEXT", help="A special token; may be repeated."),
+    typer.Option(
+        "--special",
+        metavar="TEXT",
+        help=f"A special token, which ends documents; may be repeated. Replaces the default, "
+        f"{END_OF_TEXT}.",
+    ),
 ]
 TieBreakOption = Annotated[
     TieBreak, typer.Option("--tie-break", help="Which of equally frequent pairs merges first.")
@@ -111,6 +117,18 @@ TraceOption = Annotated[
         callback=_trace_path,
     ),
 ]
+
+
+def special_tokens(given: list[str] | None) -> list[str]:
+    """The special tokens of --special, or the default; says where that no longer ends documents."""
+    if given is None:
+        return [END_OF_TEXT]
+    if END_OF_TEXT not in given:
+        say(
+            f"--special replaces the default: {END_OF_TEXT} ends no document and is text like any "
+            f"other; to keep it, add --special '{END_OF_TEXT}'"
+        )
+    return given
 
 
 def budget_bytes(mib: int | None) -> int | None:

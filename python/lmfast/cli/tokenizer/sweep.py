@@ -19,12 +19,12 @@ from lmfast.cli.tokenizer.options import (
     ThreadsOption,
     TieBreakOption,
     check_tokenizer_out,
+    special_tokens,
 )
 from lmfast.errors import ConfigError
 from lmfast.progress import bytes_bar, count_bar
 from lmfast.sources import bytes_on_disk
 from lmfast.sweep import Sweep, sweep_sizes
-from lmfast.tokenizer import END_OF_TEXT
 
 
 def sweep(
@@ -69,7 +69,7 @@ def sweep(
         check_tokenizer_out(out, corpus)
     sizes = _sizes(vocab_sizes)
     corpora = dict(_named(option) for option in evaluate or ())
-    specials = [END_OF_TEXT] if special is None else special
+    specials = special_tokens(special)
     with (
         bytes_bar("counting", bytes_on_disk(corpus)) as on_bytes,
         count_bar("merging", max(0, max(sizes) - 256 - len(specials))) as on_merges,

@@ -32,11 +32,12 @@ from lmfast.cli.tokenizer.options import (
     TraceOption,
     budget_bytes,
     check_tokenizer_out,
+    special_tokens,
 )
 from lmfast.errors import ConfigError
 from lmfast.progress import bytes_bar, count_bar
 from lmfast.sources import bytes_on_disk
-from lmfast.tokenizer import END_OF_TEXT, Tokenizer
+from lmfast.tokenizer import Tokenizer
 from lmfast.trace import TrainingRecord
 
 # What was decided when the text was counted.
@@ -106,7 +107,7 @@ def train(
             counts = count_pretokens(
                 corpus,
                 pretokenizer=pretokenizer,
-                special_tokens=[END_OF_TEXT] if special is None else special,
+                special_tokens=special_tokens(special),
                 min_count=min_count,
                 memory_budget=budget_bytes(memory_budget),
                 temporary_folder=temporary_folder,
