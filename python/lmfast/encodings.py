@@ -54,6 +54,9 @@ _ENCODINGS: dict[str, _Encoding] = {
     "o200k_harmony": _Encoding("o200k_base", "o200k", _harmony()),
 }
 
+ENCODING_NAMES = tuple(_ENCODINGS)
+"""The names that ``get_encoding`` takes."""
+
 # A name that ends in * stands for all that begin so. The first that fits counts.
 _MODELS: dict[str, str] = {
     "gpt2": "gpt2 gpt-2",
@@ -88,7 +91,7 @@ def get_encoding(name: str) -> Tokenizer:
     """
     _check_is_str(name, "an encoding")
     if name not in _ENCODINGS:
-        msg = f"there is no encoding {name!r}; known are {', '.join(_ENCODINGS)}"
+        msg = f"there is no encoding {name!r}; known are {', '.join(ENCODING_NAMES)}"
         raise ConfigError(msg)
     wanted = _ENCODINGS[name]
     special, cut = wanted.special_tokens, wanted.pretokenizer
@@ -125,7 +128,7 @@ def encoding_name_for_model(model: str) -> str:
                 return encoding
     msg = (
         f"there is no encoding on record for the model {model!r}; get_encoding takes one of "
-        f"{', '.join(_ENCODINGS)}"
+        f"{', '.join(ENCODING_NAMES)}"
     )
     raise ConfigError(msg)
 

@@ -7,7 +7,8 @@ import typer
 
 from lmfast.bpe import TieBreak
 from lmfast.cli.streams import say
-from lmfast.errors import ConfigError, FileError, VocabularyError
+from lmfast.encodings import ENCODING_NAMES, get_encoding
+from lmfast.errors import ConfigError, FileError, MissingFileError, VocabularyError
 from lmfast.formats.loading import file_at
 from lmfast.formats.methods import check_name
 from lmfast.sources import OnError, files_of
@@ -88,7 +89,11 @@ OnErrorOption = Annotated[
     typer.Option("--on-error", help="'skip' leaves out and counts what cannot be used."),
 ]
 TokenizerArgument = Annotated[
-    Path, typer.Argument(help="A tokenizer.json, a tekken.json, a .tiktoken file, or a folder.")
+    Path,
+    typer.Argument(
+        help="A tokenizer.json, a tekken.json, a .tiktoken file, a folder, or a name of tiktoken's "
+        f"({', '.join(ENCODING_NAMES)})."
+    ),
 ]
 FilePretokenizerOption = Annotated[
     str | None,
@@ -146,17 +151,28 @@ def load_tokenizer(
     """The tokenizer that a command names.
 
     Args:
-        path: Its file or folder.
+        path: Its file or folder; where neither is there, the name of an encoding of tiktoken's.
         pretokenizer: For the files that do not say.
         special: The same.
         cut_by: What the user puts before the name of a pretokenizer.
 
     Raises:
         ConfigError: An id of a special token is not a number, or the file does not say how text is
-            cut and neither does the user.
+            cut and neither does the user, or an encoding does and so does the user.
+        MissingFileError: There is neither such a file nor such an encoding.
     """
+    if str(path) in ENCODING_NAMES and not path.exists():
+        if pretokenizer is not None or special is not None:
+            msg = f"{path} has its own pretokenizer and special tokens; name it without others"
+            raise ConfigError(msg)
+        return get_encoding(str(path))
     try:
         return _load(path, pretokenizer, special)
+    except MissingFileError as error:
+        if len(path.parts) != 1 or path.exists():
+            raise
+        msg = f"{error}, and tiktoken has no such encoding ({', '.join(ENCODING_NAMES)})"
+        raise MissingFileError(msg) from error
     except VocabularyError as error:
         if pretokenizer is not None or file_at(path)[1] not in ("tiktoken", "gpt2"):
             raise
