@@ -122,3 +122,18 @@ def test_a_terminal_without_unicode_gets_all_there_is(tokenizer):
     result = shell(f"{command} && {command} --json", tokenizer, PYTHONIOENCODING="ascii")
     assert result.returncode == 0
     assert result.stderr == ""
+
+
+def test_what_encode_writes_is_read_by_decode(tokenizer):
+    command = "$LMFAST tokenizer encode $T --text 'ab 1' {} | $LMFAST tokenizer decode $T"
+    for options in ("", "--json"):
+        result = shell(command.format(options), tokenizer)
+        assert (result.stdout, result.stderr) == ("ab 1", "")
+
+
+@pytest.mark.parametrize("text", ['{"ids": [1.5]}', '{"ids": 5}', "{}", '{"ids": [1', "1.5"])
+def test_what_is_no_ids_is_refused(tokenizer, text):
+    result = shell('printf %s "$TEXT" | $LMFAST tokenizer decode $T', tokenizer, TEXT=text)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "or JSON as 'encode --json' writes it" in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -1,6 +1,7 @@
 """``lmfast tokenizer decode``."""
 
 import json
+import operator
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +23,8 @@ from lmfast.errors import ConfigError, MismatchError
 def decode(
     tokenizer: TokenizerArgument,
     ids: Annotated[
-        list[int] | None, typer.Argument(help="Ids; without any, standard input holds them.")
+        list[int] | None,
+        typer.Argument(help="Ids; without any, standard input holds them, or 'encode --json'."),
     ] = None,
     shards: Annotated[
         Path | None, typer.Option("--shards", help="Decode a document of a folder of shards.")
@@ -39,6 +41,8 @@ def decode(
     lmfast tokenizer decode books.json 1171 502 13
 
     lmfast tokenizer decode books.json --shards shards/train --document 7
+
+    lmfast tokenizer encode books.json --text "Call me" --json | lmfast tokenizer decode books.json
 
     The bytes go to standard output as they are; --json puts U+FFFD where they are not UTF-8.
     """
@@ -75,7 +79,12 @@ def _document(shards: TokenShards, document: int) -> list[int]:
 
 def _numbers(text: str) -> list[int]:
     try:
+        if text.lstrip().startswith("{"):
+            return [operator.index(token_id) for token_id in json.loads(text)["ids"]]
         return [int(word) for word in text.split()]
-    except ValueError as error:
-        msg = f"standard input must hold ids, whole numbers with spaces between them: {error}"
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        msg = (
+            "standard input must hold ids, whole numbers with spaces between them, or JSON as "
+            f"'encode --json' writes it: {error!r}"
+        )
         raise ConfigError(msg) from error
