@@ -37,10 +37,11 @@ class Line:
 
 def shown(piece: Piece) -> str:
     """The text of a token, with spaces that can be seen."""
-    return _shown(piece.token)
+    return visible(piece.token)
 
 
-def _shown(token: bytes) -> str:
+def visible(token: bytes) -> str:
+    """The same of a token's bytes."""
     return escaped(token).replace(" ", "·")
 
 
@@ -79,7 +80,7 @@ def _lines(pretoken: PretokenSteps) -> Iterator[Line]:
     last = len(pretoken.steps) + pretoken.is_whole
     yield Line(pieces=next(states), note="bytes", is_final=last == 0)
     for number, (step, state) in enumerate(zip(pretoken.steps, states, strict=False), 1):
-        left, right = (_shown(pretoken.tokens[part]) for part in (step.left, step.right))
+        left, right = (visible(pretoken.tokens[part]) for part in (step.left, step.right))
         note = f"rank {step.rank}: {left} + {right} = {step.merged}"
         yield Line(pieces=state, note=note, is_final=number == last)
     for state in islice(states, 1):

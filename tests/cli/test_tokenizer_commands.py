@@ -88,7 +88,7 @@ def test_inspect_shows_what_is_inside(lmfast, trained):
     assert "".join(token["token"] for token in facts["tokens"]) == "[the] mat"
     code, stdout, _ = lmfast(*arguments)
     assert code == 0
-    assert facts["identity"][:40] in stdout
+    assert facts["identity"] in stdout.replace("\n", "").replace(" ", "")
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,9 @@ def test_sizes_beyond_the_corpus_may_be_left_out(lmfast, corpus, tmp_path):
     arguments = ("tokenizer", "sweep", str(corpus), "--vocab-sizes", "300,90000", "--json")
     code, stdout, _ = lmfast(*arguments, "--allow-fewer", "--picture", str(picture))
     assert code == 0
-    assert [row["vocab_size"] for row in json.loads(stdout)["rows"]] == [300]
+    sizes = [row["vocab_size"] for row in json.loads(stdout)["rows"]]
+    assert sizes[0] == 300
+    assert sizes[1] < 90000
     assert "svg" in picture.read_text()
 
 
@@ -146,3 +148,28 @@ def test_a_vocabulary_goes_on_with_other_text(lmfast, trained, tmp_path):
     code, _, stderr = lmfast(*arguments, "--vocab-size", "299")
     assert code == 2
     assert "at least" in stderr
+
+
+def test_a_sweep_by_default_ends_where_the_corpus_does(lmfast, tmp_path):
+    corpus = tmp_path / "numbers.txt"
+    corpus.write_text(" ".join(str(n * n) for n in range(2000)))
+    code, stdout, stderr = lmfast("tokenizer", "sweep", str(corpus), "--json")
+    assert code == 0, stderr
+    rows = json.loads(stdout)["rows"]
+    most = library.train_bpe(corpus, vocab_size=9000, allow_fewer=True).n_vocab
+    assert [row["vocab_size"] for row in rows] == [1000, 2000, most]
+    assert stderr == f"the corpus fills a vocabulary of {most:,} and none that is larger\n"
+
+
+def test_a_text_is_shown_by_tokens_a_line_each(lmfast, trained):
+    text = "the [cat] é\n"
+    code, stdout, _ = lmfast("tokenizer", "inspect", trained, "--text", text)
+    assert code == 0
+    shown = [line.split(maxsplit=2) for line in stdout[stdout.index("token\n") :].splitlines()[1:]]
+    tokenizer = library.Tokenizer.load(trained)
+    assert [int(token_id) for token_id, *_ in shown] == tokenizer.encode(text)
+    places = [[int(place) for place in span.split("-")] for _, span, _ in shown]
+    pieces = [text.encode()[start:end] for start, end in places]
+    assert pieces == [tokenizer.token_bytes(token_id) for token_id in tokenizer.encode(text)]
+    assert (shown[2][2], shown[-1][2]) == ("[", "\\x0a")
+    assert shown[1][2] == "·"

@@ -15,6 +15,8 @@ from lmfast.cli.tokenizer.options import (
     TokenizerArgument,
     load_tokenizer,
 )
+from lmfast.encoding import Spans
+from lmfast.steps_picture import visible
 from lmfast.tokenizer import Tokenizer
 
 
@@ -33,35 +35,45 @@ def inspect(
     special: FileSpecialOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is in a tokenizer, and how it cuts a text.
+    r"""Show what is in a tokenizer, and how it cuts a text.
 
     lmfast tokenizer inspect books.json --text "Call me Ishmael."
+
+    With --text a line per token: its id, its first byte in the text and the one behind its last,
+    and the token, in which dots are spaces and \xNN bytes that are no text.
 
     The identity is a hash of all that decides which ids a text gets; shards and checkpoints carry
     it, so that a tokenizer that does not belong to them is refused.
     """
     loaded = load_tokenizer(tokenizer, pretokenizer, special)
     facts = _facts(loaded, longest)
+    spans = None
     if text is not None:
-        facts["tokens"] = [
-            {"id": token_id, "token": _shown(loaded.token_bytes(token_id))}
-            for token_id in loaded.encode_ordinary(text)
-        ]
+        spans = loaded.encode_with_offsets(text, "byte", disallowed_special=())
     if as_json:
+        if spans is not None:
+            facts["tokens"] = [
+                {"id": token_id, "token": _shown(loaded.token_bytes(token_id))}
+                for token_id in spans.ids.tolist()
+            ]
         print(json.dumps(facts, indent=1))
         return
     table = Table(show_header=False, box=None)
+    table.add_column()
+    table.add_column(overflow="fold")  # an identity is one long word
     for key, value in facts.items():
-        table.add_row(key, _in_a_line(value) if key == "tokens" else Text(str(value)))
+        table.add_row(key, Text(str(value)))
     rich.print(table)
+    if spans is not None:
+        _print_tokens(loaded, spans)
 
 
-def _in_a_line(tokens: list[dict[str, Any]]) -> Text:
-    """Each token followed by its id; token text is never read as markup."""
-    line = Text()
-    for token in tokens:
-        line.append(token["token"]).append(f"{token['id']} ", style="dim")
-    return line
+def _print_tokens(tokenizer: Tokenizer, spans: Spans) -> None:
+    """A token a line: its id, where in the bytes of the text it lies, and its own bytes."""
+    print(f"\n{'id':>8}  {'bytes':>13}  token")
+    for token_id, start, end in zip(*(column.tolist() for column in spans), strict=True):
+        token = visible(tokenizer.token_bytes(token_id))
+        print(f"{token_id:>8}  {start:>6}-{end:<6}  {token}")
 
 
 def _facts(tokenizer: Tokenizer, longest: int) -> dict[str, Any]:

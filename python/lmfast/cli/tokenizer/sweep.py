@@ -11,9 +11,11 @@ from rich.table import Table
 from lmfast.accounting.pictures import save_picture, sweep_picture
 from lmfast.bpe import train_bpe
 from lmfast.cli.options import JsonOption
+from lmfast.cli.streams import say
 from lmfast.cli.tokenizer.facts import say_skipped
 from lmfast.cli.tokenizer.options import (
     CorpusArgument,
+    OnErrorOption,
     PretokenizerOption,
     SpecialOption,
     ThreadsOption,
@@ -26,12 +28,20 @@ from lmfast.progress import bytes_bar, count_bar
 from lmfast.sources import bytes_on_disk
 from lmfast.sweep import Sweep, sweep_sizes
 
+_SIZES = (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000)
+
 
 def sweep(
     corpus: CorpusArgument,
     vocab_sizes: Annotated[
-        str, typer.Option("--vocab-sizes", metavar="N,N,...", help="Special tokens included.")
-    ] = "1000,2000,4000,8000,16000,32000,64000",
+        str | None,
+        typer.Option(
+            "--vocab-sizes",
+            metavar="N,N,...",
+            help="Special tokens included; the corpus must fill them. Default: "
+            f"{','.join(map(str, _SIZES))}, or up to what it fills.",
+        ),
+    ] = None,
     evaluate: Annotated[
         list[str] | None,
         typer.Option(
@@ -53,6 +63,7 @@ def sweep(
     allow_fewer: Annotated[
         bool, typer.Option("--allow-fewer", help="Leave out sizes that the corpus cannot fill.")
     ] = False,
+    on_error: OnErrorOption = "raise",
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -67,7 +78,7 @@ def sweep(
     """
     if out is not None:
         check_tokenizer_out(out, corpus)
-    sizes = _sizes(vocab_sizes)
+    sizes = list(_SIZES) if vocab_sizes is None else _sizes(vocab_sizes)
     corpora = dict(_named(option) for option in evaluate or ())
     specials = special_tokens(special)
     with (
@@ -80,18 +91,19 @@ def sweep(
             pretokenizer=pretokenizer,
             special_tokens=specials,
             tie_break=tie_break,
-            allow_fewer=allow_fewer,
+            on_error=on_error,
+            allow_fewer=allow_fewer or vocab_sizes is None,
             threads=threads,
             on_bytes=on_bytes,
             on_merges=on_merges,
         )
     if tokenizer.training is not None:
         say_skipped(tokenizer.training.skipped)
-    reached = [size for size in sizes if size <= tokenizer.n_vocab]
+    reached = _reached(sizes, tokenizer.n_vocab)
     with bytes_bar("evaluating", None) as on_bytes:
         table = sweep_sizes(
             tokenizer,
-            reached or [tokenizer.n_vocab],
+            reached,
             evaluate=corpora,
             threads=threads,
             on_bytes=on_bytes,
@@ -112,6 +124,15 @@ def _sizes(text: str) -> list[int]:
     except ValueError as error:
         msg = f"cannot read --vocab-sizes {text!r}: it must be whole numbers with commas between"
         raise ConfigError(msg) from error
+
+
+def _reached(sizes: list[int], n_vocab: int) -> list[int]:
+    """The sizes that the corpus fills, and in the place of greater ones what it comes to."""
+    reached = [size for size in sizes if size <= n_vocab]
+    if len(reached) < len(sizes):
+        say(f"the corpus fills a vocabulary of {n_vocab:,} and none that is larger")
+        reached.append(n_vocab)
+    return reached
 
 
 def _named(option: str) -> tuple[str, Path]:
