@@ -4,6 +4,16 @@ import re
 
 _OPTIONS = (
     (re.compile(r"\(allow_fewer\)"), "(--allow-fewer)"),
+    (re.compile(r"\bmin_count dropped all\b"), "--min-count dropped all"),
+    (re.compile(r"\bmax_token_bytes=(?=\d)"), "--max-token-bytes "),
+    (
+        re.compile(r"by on_error=\"skip\", where a call takes it$"),
+        "by --on-error skip, where a command takes it",
+    ),
+    (
+        re.compile(r"which train_from_counts and PretokenCounts\.load take$"),
+        "which 'train --from-counts' and 'merge-counts' take",
+    ),
     (
         re.compile(
             r"pass allowed_special=\{.*\} to encode it as a special token, or "

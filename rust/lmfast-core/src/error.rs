@@ -63,6 +63,12 @@ impl Error {
         Self { message, ..self }
     }
 
+    /// The same error, said of one of several documents.
+    pub(crate) fn in_document(self, index: usize) -> Self {
+        let message = format!("document {index}: {}", self.message);
+        Self { message, ..self }
+    }
+
     /// `action` completes "cannot ... PATH", as in "read".
     pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
         let (kind, reason) = match source.kind() {

@@ -9,10 +9,10 @@ use pyo3::{
     exceptions::PyUnicodeEncodeError,
     prelude::*,
     pybacked::{PyBackedBytes, PyBackedStr},
-    types::{PyBytes, PyInt, PyMapping, PyString},
+    types::{PyBytes, PyInt, PyIterator, PyMapping, PyString},
 };
 
-use crate::errors::raise;
+use crate::errors::{in_document, raise};
 
 /// `str` or `bytes`, borrowed, or a copy of the bytes in another buffer, which may change any time.
 pub(crate) enum Text {
@@ -111,7 +111,16 @@ impl<'py> FromPyObject<'_, 'py> for Texts {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        items(object, "documents must be a sequence of str or bytes").map(Self)
+        let documents = iterator(object, "documents must be a sequence of str or bytes")?;
+        let documents: Vec<_> = documents.collect::<PyResult<_>>()?;
+        let is_one = documents.len() == 1;
+        let text = |(index, document): (usize, &Bound<'py, PyAny>)| {
+            let text = Text::extract(document.as_borrowed());
+            text.map_err(
+                |error| if is_one { error } else { in_document(object.py(), error, index) },
+            )
+        };
+        documents.iter().enumerate().map(text).collect::<PyResult<_>>().map(Self)
     }
 }
 
@@ -128,14 +137,17 @@ impl<'py> FromPyObject<'_, 'py> for SpecialNames {
 }
 
 /// What `object` iterates over; `str` and `bytes` are refused.
+fn iterator<'py>(object: Borrowed<'_, 'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyIterator>> {
+    let single = object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>();
+    let items = if single { None } else { object.try_iter().ok() };
+    items.ok_or_else(|| wrong_type(object, what))
+}
+
 fn items<'py, T>(object: Borrowed<'_, 'py, PyAny>, what: &str) -> PyResult<Vec<T>>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
-    let single = object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>();
-    let items = if single { None } else { object.try_iter().ok() };
-    let items = items.ok_or_else(|| wrong_type(object, what))?;
-    items.map(|item| item?.as_borrowed().extract()).collect()
+    iterator(object, what)?.map(|item| item?.as_borrowed().extract()).collect()
 }
 
 /// Special tokens with their ids.

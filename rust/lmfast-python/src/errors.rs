@@ -22,6 +22,16 @@ pub(crate) fn raise(py: Python<'_>, class: &str, message: impl Into<String>) -> 
     }
 }
 
+/// The same exception, said of one of several documents; one that is not of lmfast is left as it is.
+pub(crate) fn in_document(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
+    let class = error.get_type(py);
+    let is_own = class.module().is_ok_and(|module| module == "lmfast.errors");
+    if !is_own {
+        return error;
+    }
+    PyErr::from_type(class, format!("document {index}: {}", error.value(py)))
+}
+
 /// The exception that a caller expects for an error of the core.
 pub(crate) fn from_core(py: Python<'_>, error: &Error) -> PyErr {
     let class = match error.kind() {

@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use super::{Text, Tokenizer, pieces::SPARE_ROOM};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     huge_pages, in_order,
     special::{Part, Rule, SpecialPolicy},
     threads,
@@ -28,7 +28,8 @@ pub struct Batch {
 }
 
 impl Tokenizer {
-    /// The ids of each of `texts`; the same for any number of threads.
+    /// The ids of each of `texts`; the same for any number of threads. An error says in which of
+    /// several texts it is.
     pub fn encode_batch<'a, T: Copy + Into<Text<'a>>>(
         &self,
         texts: &[T],
@@ -37,19 +38,25 @@ impl Tokenizer {
         watch: &Watch,
     ) -> Result<Batch> {
         let rule = self.special_tokens.rule(policy)?;
+        let is_one = texts.len() == 1;
+        let located = move |error: Error, document: usize| {
+            if is_one { error } else { error.in_document(document) }
+        };
         let texts = || texts.iter().map(|&text| text.into());
-        let tasks = self.tasks(texts(), &rule)?;
+        let tasks = self.tasks(texts(), &rule, &located)?;
         let groups = groups(&tasks);
         let threads = threads::count(threads).min(groups.len());
         let mut batch =
             Batch { ids: room_for(texts()), offsets: Vec::with_capacity(texts().len() + 1) };
         batch.offsets.push(0);
         if threads <= 1 {
-            self.encode_onto(&tasks, &rule, &mut batch, watch)?;
+            self.encode_onto(&tasks, &rule, &mut batch, watch)
+                .map_err(|error| located(error, batch.offsets.len() - 1))?;
         } else {
-            let encode = |group: &[Task<'_>]| {
+            let encode = |(first, group): (usize, &[Task<'_>])| {
                 let mut part = Batch { ids: Vec::new(), offsets: Vec::with_capacity(group.len()) };
-                self.encode_onto(group, &rule, &mut part, watch)?;
+                self.encode_onto(group, &rule, &mut part, watch)
+                    .map_err(|error| located(error, first + part.offsets.len()))?;
                 Ok(part)
             };
             in_order::for_each(threads, groups.into_iter(), encode, |part| {
@@ -68,14 +75,16 @@ impl Tokenizer {
         &self,
         texts: impl ExactSizeIterator<Item = Text<'a>>,
         rule: &'a Rule,
+        located: &dyn Fn(Error, usize) -> Error,
     ) -> Result<Vec<Task<'a>>> {
         let mut tasks = Vec::with_capacity(texts.len());
-        for text in texts {
+        for (document, text) in texts.enumerate() {
             let bytes = text.bytes();
             if bytes.len() < LONG_BYTES || !self.special_tokens.is_plain() {
                 tasks.push(Task::Text(text));
             } else {
-                let parts = self.parts(bytes, rule, GROUP_BYTES)?;
+                let parts = self.parts(bytes, rule, GROUP_BYTES);
+                let parts = parts.map_err(|error| located(error, document))?;
                 tasks.extend(parts.map(|(part, bytes)| Task::Part(part, bytes)));
                 tasks.push(Task::End);
             }
@@ -83,7 +92,7 @@ impl Tokenizer {
         Ok(tasks)
     }
 
-    /// Append the ids of each text, and where they end.
+    /// Append the ids of each text, and where they end: the ends tell in which text an error is.
     fn encode_onto(
         &self,
         tasks: &[Task<'_>],
@@ -98,7 +107,7 @@ impl Tokenizer {
                     Task::Part(part, _) => self.encode_part(part, memory, &mut batch.ids)?,
                     Task::End => {}
                 }
-                if !matches!(task, Task::Part(..)) {
+                if task.ends_text() {
                     batch.offsets.push(batch.ids.len() as u64);
                 }
                 watch.advance(task.bytes() as u64)?;
@@ -124,6 +133,10 @@ impl Task<'_> {
             Self::End => 0,
         }
     }
+
+    fn ends_text(&self) -> bool {
+        !matches!(self, Self::Part(..))
+    }
 }
 
 /// Room for all ids that the texts could have, one for each byte: most systems give memory only to
@@ -137,19 +150,20 @@ fn room_for<'a>(texts: impl Iterator<Item = Text<'a>>) -> Vec<TokenId> {
     ids
 }
 
-/// Neighbouring tasks of at least `GROUP_BYTES` together.
-fn groups<'a, 'b>(tasks: &'a [Task<'b>]) -> Vec<&'a [Task<'b>]> {
+/// Neighbouring tasks of at least `GROUP_BYTES` together, and how many texts end before them.
+fn groups<'a, 'b>(tasks: &'a [Task<'b>]) -> Vec<(usize, &'a [Task<'b>])> {
     let mut groups = Vec::new();
-    let (mut first, mut bytes) = (0, 0);
+    let (mut first, mut bytes, mut ended, mut ended_before) = (0, 0, 0, 0);
     for (index, task) in tasks.iter().enumerate() {
         bytes += task.bytes();
+        ended += usize::from(task.ends_text());
         if bytes >= GROUP_BYTES {
-            groups.push(&tasks[first..=index]);
-            (first, bytes) = (index + 1, 0);
+            groups.push((ended_before, &tasks[first..=index]));
+            (first, bytes, ended_before) = (index + 1, 0, ended);
         }
     }
     if first < tasks.len() {
-        groups.push(&tasks[first..]);
+        groups.push((ended_before, &tasks[first..]));
     }
     groups
 }

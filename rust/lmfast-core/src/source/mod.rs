@@ -8,6 +8,7 @@
 mod blocks;
 mod expand;
 mod feed;
+mod foreign;
 mod json;
 mod lines;
 mod open;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Reading,
+    Reading, foreign,
     open::Reader,
     skip::{Bad, OnError, Reason},
 };
@@ -106,10 +106,15 @@ impl<'a> TextBlocks<'a> {
             (text, None) => Ok(text),
             // A character that the end of the buffer cuts through.
             (text, Some(error)) if error.error_len().is_none() && !self.reader.at_end => Ok(text),
-            (text, Some(_)) => {
-                Err(Error::corpus(not_utf8(&self.path, self.offset + text.len() as u64)))
-            }
+            (text, Some(_)) => Err(Error::corpus(self.no_text(text.len()))),
         }
+    }
+
+    /// That the buffer is no text from `at` on, and what the user may do.
+    fn no_text(&self, at: usize) -> String {
+        let found = not_utf8(&self.path, self.offset + at as u64);
+        let start = if self.offset == 0 { &self.buffer[..] } else { &[] };
+        format!("{found}; {}", foreign::advice(start))
     }
 
     /// Where the block ends, 0 if more must be read to tell, and the separators in it.

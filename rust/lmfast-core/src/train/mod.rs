@@ -16,6 +16,7 @@ mod tie_break;
 
 use cells::Cells;
 pub use count::Counter;
+pub(crate) use counts::COUNT_FILE_START;
 pub use counts::{Counting, Cutting, Dropped, MemoryBudget, PretokenCounts, cutting_of};
 use merge::Merger;
 use pairs::{Pair, Pairs};
@@ -92,7 +93,7 @@ pub fn train(
 ) -> Result<Vec<TrainedMerge>> {
     let wanted = wanted_merges(options, start)?;
     if counts.is_empty() {
-        return Err(Error::corpus("the corpus is empty: there is no text to train on"));
+        return Err(nothing_to_train_on(counts.dropped()));
     }
     let ranking = Ranking::new(options.tie_break, options.max_token_bytes, reserved, start);
     let min_frequency = options.min_frequency.max(1);
@@ -269,12 +270,26 @@ fn wanted_merges(options: &TrainOptions, start: Option<&Tokenizer>) -> Result<us
     })
 }
 
+fn nothing_to_train_on(dropped: Dropped) -> Error {
+    Error::corpus(match dropped.pretokens {
+        0 => "the corpus is empty: there is no text to train on".to_owned(),
+        pretokens => format!(
+            "there is no text to train on: min_count dropped all {pretokens} pretokens, which occur \
+             {} times together; count with a lower one",
+            dropped.occurrences
+        ),
+    })
+}
+
 fn too_few(found: usize, options: &TrainOptions, start: Option<&Tokenizer>) -> Error {
-    let TrainOptions { vocab_size, special_tokens, min_frequency, .. } = options;
+    let TrainOptions { vocab_size, special_tokens, min_frequency, max_token_bytes, .. } = options;
+    let within = max_token_bytes.map_or_else(String::new, |most| {
+        format!(" and makes a token of max_token_bytes={most} or fewer")
+    });
     let reached = start.map_or(256 + special_tokens, Tokenizer::n_vocab) + found;
     Error::vocabulary(format!(
         "the corpus cannot fill a vocabulary of {vocab_size}: after {found} merges no pair occurs \
-         {min_frequency} times or more, which makes {reached} tokens; ask for {reached} or fewer, \
+         {min_frequency} times or more{within}, which makes {reached} tokens; ask for {reached} or fewer, \
          allow fewer (allow_fewer), or train on more text"
     ))
 }

@@ -23,7 +23,8 @@ use crate::{
     watch::Watch,
 };
 
-const MAGIC: &str = "lmfast pretoken counts, version ";
+/// How a count file begins; the version follows.
+pub(crate) const MAGIC: &str = "lmfast pretoken counts, version ";
 const VERSION: &str = "1";
 
 /// Runs are written once and read once or a few times: quick counts for more than small.

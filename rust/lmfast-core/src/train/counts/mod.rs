@@ -17,6 +17,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+pub(crate) use file::MAGIC as COUNT_FILE_START;
 use file::{CountWriter, Totals, too_much};
 pub use file::{Cutting, Dropped};
 use runs::{Run, Runs};
