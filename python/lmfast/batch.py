@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
 
 from lmfast._lmfast import flatten_ids
-from lmfast.errors import ConfigError
+from lmfast.errors import ConfigError, InputTypeError
 
 if TYPE_CHECKING:
     # Loaded when arrays are asked for: it takes longer to load than all else here.
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from lmfast.text_input import Ids
 
 Side: TypeAlias = Literal["left", "right"]
+
+# What an array of 8-byte numbers can hold at all; memory holds less.
+_MOST_PLACES = sys.maxsize // 8
 
 
 class Padded(NamedTuple):
@@ -99,9 +104,11 @@ class Batch(Sequence["NDArray[np.uint32]"]):
 
         Raises:
             ConfigError: A text is longer than ``length``, or a setting is out of range.
+            InputTypeError: A number is none.
         """
         import numpy as np
 
+        pad_id = whole("pad_id", pad_id, least=0, most=2**32 - 1)
         mask = padding_mask(self.lengths, length=length, multiple_of=multiple_of, side=side)
         ids = np.full(mask.shape, pad_id, dtype=np.uint32)
         ids[mask] = self.ids
@@ -121,6 +128,24 @@ class Batch(Sequence["NDArray[np.uint32]"]):
         return f"Batch({len(self)} texts, {len(self.ids)} tokens)"
 
 
+def whole(what: str, value: int, *, least: int, most: int) -> int:
+    """``value``, if it is a whole number in range.
+
+    Raises:
+        ConfigError: It is out of range.
+        InputTypeError: It is no whole number.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError as error:
+        msg = f"{what} must be a whole number, not {type(value).__name__}"
+        raise InputTypeError(msg) from error
+    if not least <= number <= most:
+        msg = f"{what} must be a whole number from {least} to {most}, not {number}"
+        raise ConfigError(msg)
+    return number
+
+
 def padding_mask(
     lengths: NDArray[np.uint64], *, length: int | None, multiple_of: int, side: Side
 ) -> NDArray[np.bool_]:
@@ -128,20 +153,20 @@ def padding_mask(
 
     Raises:
         ConfigError: A text is longer than ``length``, or a setting is out of range.
+        InputTypeError: A number is none.
     """
     import numpy as np
 
     if side not in ("left", "right"):
         msg = f"padding goes to the left or the right side, not {side!r}"
         raise ConfigError(msg)
-    if multiple_of < 1:
-        msg = f"a width cannot be a multiple of {multiple_of}; use a number from 1 on"
-        raise ConfigError(msg)
+    multiple_of = whole("multiple_of", multiple_of, least=1, most=_MOST_PLACES)
     longest = int(lengths.max(initial=0))
-    width = longest if length is None else length
+    width = longest if length is None else whole("a width", length, least=0, most=_MOST_PLACES)
     if width < longest:
         msg = f"a text of {longest} tokens does not fit in a width of {width}; truncate it first"
         raise ConfigError(msg)
     width += -width % multiple_of
+    whole("the places of a matrix", width * len(lengths), least=0, most=_MOST_PLACES)
     places, ends = np.arange(width), lengths.astype(np.int64)[:, None]
     return places < ends if side == "right" else places >= width - ends

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from lmfast.batch import Batch, Side, padding_mask
+from lmfast.batch import Batch, Side, padding_mask, whole
 from lmfast.errors import ConfigError, needed_by
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def lay_out(lengths: NDArray[np.uint64], shape: Shape) -> Layout:
     if room is not None and room < 0:
         msg = f"max_length={shape.max_tokens} leaves no room beside {before + after} special tokens"
         raise ConfigError(msg)
-    kept = counts if room is None else np.minimum(counts, room)
+    kept = counts if room is None else np.minimum(counts, min(room, tokens))
     sizes = kept + before + after
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     place = _places(sizes)
@@ -137,7 +137,9 @@ def encoding_of(
 
     layout = lay_out(batch.lengths, shape)
     frame = [*shape.before, *shape.after]
-    arrays = {"input_ids": layout.values(batch.ids.astype(np.int64), frame, shape.pad_id)}
+    # Below 0 are the ids that a loss ignores.
+    pad_id = whole("pad_token_id", shape.pad_id, least=-(2**63), most=2**63 - 1)
+    arrays = {"input_ids": layout.values(batch.ids.astype(np.int64), frame, pad_id)}
     if "attention_mask" in shape.parts:
         ones = np.ones(len(batch.ids), dtype=np.int64)
         arrays["attention_mask"] = layout.values(ones, [1] * len(frame), 0)

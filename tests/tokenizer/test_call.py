@@ -199,3 +199,14 @@ def test_names_of_truncation(
     options: dict[str, Any] = {"truncation": truncation, **length}
     ours, beside = call_both(gpt2, theirs, "some more words", **options)
     assert dict(ours) == dict(beside)
+
+
+def test_numbers_beyond_all_bounds(gpt2: lmfast.Tokenizer) -> None:
+    texts = ["one", "two three"]
+    # transformers has such a length where it knows none.
+    assert gpt2(texts, truncation=True, max_length=10**30) == gpt2(texts)
+    for pad in (10**30, -(10**30)):
+        with pytest.raises(ConfigError, match=f"not {pad}"):
+            gpt2(texts, padding=True, pad_token_id=pad)
+    rows = gpt2(texts, padding=True, pad_token_id=-100).input_ids
+    assert rows[0][-1] == -100

@@ -77,8 +77,19 @@ def test_what_is_refused() -> None:
     batch = Batch.from_lists([[1, 2, 3]])
     with pytest.raises(ConfigError, match="3 tokens does not fit in a width of 2"):
         batch.to_padded(0, length=2)
-    with pytest.raises(ConfigError, match="multiple of 0"):
+    with pytest.raises(ConfigError, match=r"multiple_of .* not 0"):
         batch.to_padded(0, multiple_of=0)
+    for pad_id in (-1, 1 << 32, 10**30):
+        with pytest.raises(ConfigError, match=f"pad_id .* not {pad_id}"):
+            batch.to_padded(pad_id)
+    for beyond in ({"length": 1 << 62}, {"length": 10**30}, {"multiple_of": 10**30}):
+        with pytest.raises(ConfigError, match="must be a whole number from"):
+            batch.to_padded(0, **beyond)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="the places of a matrix"):
+        Batch.from_lists([[1]] * 4).to_padded(0, length=1 << 59)
+    for wrong_number in ({"pad_id": "x"}, {"pad_id": 0, "length": 2.5}):
+        with pytest.raises(InputTypeError, match="must be a whole number, not"):
+            batch.to_padded(**wrong_number)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="not 'top'"):
         batch.to_padded(0, side="top")  # type: ignore[arg-type]
     for wrong in ([1, 2], 5, ["12"], [[1.5]]):
