@@ -3,7 +3,7 @@
 from lmfast.bpe import TieBreak, count_pretokens, merge_counted
 from lmfast.errors import VocabularyError
 from lmfast.sources import Corpus, OnError, StrPath
-from lmfast.tokenizer import Progress, Tokenizer
+from lmfast.tokenizer import Progress, Tokenizer, require_tokenizer
 
 
 def extend(
@@ -59,6 +59,7 @@ def extend(
             small.
         InputTypeError: An argument has the wrong type.
     """
+    require_tokenizer(tokenizer)
     if tokenizer.normalizer:
         msg = (
             f"cannot extend a tokenizer that normalizes text ({', '.join(tokenizer.normalizer)}): "

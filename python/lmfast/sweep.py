@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lmfast.errors import ConfigError, CorpusError
 from lmfast.sources import StrPath
-from lmfast.tokenizer import Progress, Tokenizer
+from lmfast.tokenizer import Progress, Tokenizer, require_tokenizer
 from lmfast.trace import TrainingRecord
 from lmfast.usage import Usage, count_usage, merges_applied
 
@@ -79,7 +79,9 @@ def sweep_sizes(
         CorpusError: A corpus holds no text, or something that cannot be used, or a file of it is
             neither text nor JSON lines.
         MissingFileError: A source is not there.
+        InputTypeError: ``tokenizer`` is none.
     """
+    require_tokenizer(tokenizer)
     sizes = sorted(set(vocab_sizes))
     if not sizes:
         msg = "a sweep needs one vocabulary size at least"

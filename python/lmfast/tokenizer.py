@@ -9,6 +9,7 @@ from lmfast._lmfast import Tokenizer as _Core
 from lmfast.batch import Batch
 from lmfast.decoding import DecodingMethods
 from lmfast.encoding import EncodingMethods
+from lmfast.errors import InputTypeError
 from lmfast.formats import PRETOKENIZERS, FileMethods, Roles, pretokenizer_argument
 from lmfast.formats.loading import TOKENIZER_FILE
 from lmfast.steps import TextSteps, steps_of
@@ -28,6 +29,7 @@ __all__ = [
     "Special",
     "Tokenizer",
     "pretokenizer_argument",
+    "require_tokenizer",
 ]
 
 
@@ -196,6 +198,20 @@ class Tokenizer(FileMethods, EncodingMethods, DecodingMethods, TiktokenNames, Tr
 
     def __reduce__(self) -> tuple[Callable[[str, Roles], Tokenizer], tuple[str, Roles]]:
         return _from_json, (self._core.to_json(), dict(self.roles))
+
+
+def require_tokenizer(value: object) -> None:
+    """Refuse what is no tokenizer, such as the path of one.
+
+    Raises:
+        InputTypeError: It is something else.
+    """
+    if not isinstance(value, Tokenizer):
+        msg = (
+            f"a tokenizer must be lmfast.Tokenizer, as Tokenizer.load gives it, not "
+            f"{type(value).__name__}"
+        )
+        raise InputTypeError(msg)
 
 
 def _from_json(text: str, roles: Roles) -> Tokenizer:

@@ -6,7 +6,7 @@ from pathlib import Path
 from lmfast._lmfast import write_shards
 from lmfast.corpus.shards import TokenShards
 from lmfast.sources import Corpus, OnError, Skipped, StrPath, open_sources, skipped_in
-from lmfast.tokenizer import END_OF_TEXT, Progress, Tokenizer
+from lmfast.tokenizer import END_OF_TEXT, Progress, Tokenizer, require_tokenizer
 
 TRAIN_FOLDER, HELD_OUT_FOLDER = "train", "held_out"
 
@@ -68,7 +68,9 @@ def prepare(
         TextError: An item of the iterator is not UTF-8.
         CorpusError: A source cannot be used, there is no document, or too few to hold one out.
         UnknownTokenError: The tokenizer has no such separator.
+        InputTypeError: An argument has the wrong type.
     """
+    require_tokenizer(tokenizer)
     opened = open_sources(sources, text_field=text_field, on_error=on_error)
     folder, held_out = Path(out), None
     if held_out_one_in is not None:

@@ -12,7 +12,7 @@ from lmfast.report.characters import TextCounter, TextCounts
 from lmfast.report.tokens import SourceUse, TokenizerUse, tokenizer_use
 from lmfast.report.verdict import verdict
 from lmfast.sources import StrPath, text_files
-from lmfast.tokenizer import Progress, Tokenizer
+from lmfast.tokenizer import Progress, Tokenizer, require_tokenizer
 from lmfast.usage import Stretch, usage_of_all
 
 
@@ -65,12 +65,15 @@ def compression_report(
         MissingFileError: A source is not there.
         CorpusError: The sources hold no text, or something that cannot be used, or a file is
             neither text nor JSON lines.
+        InputTypeError: A tokenizer is none.
     """
     others = dict(against or {})
     if name in others:
         msg = f"two tokenizers are called {name}: give one of them another name"
         raise ConfigError(msg)
     tokenizers = {name: tokenizer, **others}
+    for one in tokenizers.values():
+        require_tokenizer(one)
     counted = _Pass(list(tokenizers.values()), threads, on_bytes)
     for file in text_files(sources):
         counted.read(file)
