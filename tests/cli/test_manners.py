@@ -137,3 +137,22 @@ def test_what_is_no_ids_is_refused(tokenizer, text):
     assert (result.returncode, result.stdout) == (2, "")
     assert "or JSON as 'encode --json' writes it" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="the system has no such name")
+@pytest.mark.parametrize("pipe", ["cat corpus.txt | $LMFAST", "< corpus.txt $LMFAST"])
+def test_a_corpus_may_come_on_standard_input(tokenizer, tmp_path, monkeypatch, pipe):
+    monkeypatch.chdir(tmp_path)
+    trained = lmfast.Tokenizer.load(tokenizer)
+    commands = {
+        "train - --vocab-size 259 --out t.json": lambda: lmfast.Tokenizer.load("t.json") == trained,
+        "count - --out p.counts": lambda: lmfast.PretokenCounts.load("p.counts").text_bytes == 120,
+        "encode $T - --out shards": lambda: Path("shards/manifest.json").exists(),
+        "report $T - --json": lambda: True,
+        "sweep - --vocab-sizes 258": lambda: True,
+    }
+    for command, is_done in commands.items():
+        result = shell(pipe.replace("$LMFAST", f"$LMFAST tokenizer {command}"), tokenizer)
+        assert result.returncode == 0, result.stderr
+        assert is_done(), command
+        assert "report" not in command or json.loads(result.stdout)["text"]["bytes"] == 120

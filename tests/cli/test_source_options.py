@@ -104,3 +104,24 @@ def test_a_default_separator_that_is_replaced_is_said(lmfast, tmp_path, command)
     assert "--special '<|endoftext|>'" in stderr
     both = ("--special", "<|end|>", "--special", "<|endoftext|>")
     assert lmfast(*arguments, *both)[2] == lmfast(*arguments)[2] == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["count", "CORPUS", "--out", "x", "p.png"], "'folder/*.txt', or leave out what is not"),
+        (["sweep", "p.png"], "by --on-error skip, where a command takes it"),
+        (["train", "p.counts"], "which 'train --from-counts' and 'merge-counts' take"),
+        (["train", "CORPUS", "--min-count", "9"], "--min-count dropped all 4 pretokens"),
+        (["train", "CORPUS", "--max-token-bytes", "1"], "a token of --max-token-bytes 1 or fewer"),
+    ],
+)
+def test_reasons_are_given_as_options(lmfast, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.png").write_bytes(b"\x89PNG")
+    (tmp_path / "corpus.txt").write_text("the cat sat\n")
+    assert lmfast("tokenizer", "count", "corpus.txt", "--out", "p.counts")[0] == 0
+    named = ("corpus.txt" if word == "CORPUS" else word for word in arguments)
+    code, stdout, stderr = lmfast("tokenizer", *named)
+    assert (code, stdout, stderr.count("\n")) == (2, "", 1)
+    assert message in stderr

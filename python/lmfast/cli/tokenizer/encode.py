@@ -18,6 +18,7 @@ from lmfast.cli.tokenizer.options import (
     ThreadsOption,
     TokenizerArgument,
     load_tokenizer,
+    standard_input,
 )
 from lmfast.corpus import TokenShards, prepare
 from lmfast.errors import ConfigError, MissingFileError
@@ -31,7 +32,9 @@ def encode(
     corpus: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Files, folders or patterns: text, .jsonl, .parquet; also .gz, .zst. Needs --out."
+            help="Files, patterns, or folders, which stand for all files in them: text, .jsonl, "
+            ".parquet; also .gz, .zst; - is text on standard input. Needs --out.",
+            callback=standard_input,
         ),
     ] = None,
     out: Annotated[

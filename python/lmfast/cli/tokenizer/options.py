@@ -45,14 +45,27 @@ MaxTokenBytesOption = Annotated[
 AllowFewerOption = Annotated[
     bool, typer.Option("--allow-fewer", help="Take fewer tokens if the corpus gives no more.")
 ]
+
+
+def standard_input(paths: list[Path] | None) -> list[Path] | None:
+    """The paths of a corpus, with the system's name for standard input in the place of ``-``."""
+    return paths and [Path("/dev/stdin") if str(path) == "-" else path for path in paths]
+
+
 CorpusArgument = Annotated[
     list[Path],
-    typer.Argument(help="Files, folders or patterns: text, .jsonl, .parquet; also .gz, .zst."),
+    typer.Argument(
+        help="Files, patterns, or folders, which stand for all files in them: text, .jsonl, "
+        ".parquet; also .gz, .zst; - is text on standard input.",
+        callback=standard_input,
+    ),
 ]
 TextCorpusArgument = Annotated[
     list[Path],
     typer.Argument(
-        help="Text files and JSON lines (field 'text'), folders, patterns; also .gz, .zst."
+        help="Text files and JSON lines (field 'text'), patterns, or folders, which stand for all "
+        "files in them; also .gz, .zst; - is text on standard input.",
+        callback=standard_input,
     ),
 ]
 MinCountOption = Annotated[

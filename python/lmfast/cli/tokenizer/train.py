@@ -33,6 +33,7 @@ from lmfast.cli.tokenizer.options import (
     budget_bytes,
     check_tokenizer_out,
     special_tokens,
+    standard_input,
 )
 from lmfast.errors import ConfigError
 from lmfast.progress import bytes_bar, count_bar
@@ -49,7 +50,9 @@ def train(
     corpus: Annotated[
         list[Path],
         typer.Argument(
-            help="Files, folders or patterns: text, .jsonl, .parquet, also .gz, .zst; or counts."
+            help="Files, patterns, or folders, which stand for all files in them: text, .jsonl, "
+            ".parquet; also .gz, .zst; - is text on standard input. Or count files.",
+            callback=standard_input,
         ),
     ],
     from_counts: Annotated[
