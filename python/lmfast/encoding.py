@@ -102,6 +102,7 @@ class EncodingMethods:
         Raises:
             SpecialTokenError: A disallowed special token occurs.
             TextError: A text has a lone surrogate, and ``errors`` is ``"strict"``.
+            InputTypeError: A document is no text. All three say which document, counted from 0.
         """
         documents = all_well_formed(documents, errors)
         return Batch(

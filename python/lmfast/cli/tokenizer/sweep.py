@@ -39,7 +39,7 @@ def sweep(
             "--vocab-sizes",
             metavar="N,N,...",
             help="Special tokens included; the corpus must fill them. Default: "
-            f"{','.join(map(str, _SIZES))}, or up to what it fills.",
+            f"{', '.join(map(str, _SIZES))}, or up to what it fills.",
         ),
     ] = None,
     evaluate: Annotated[
@@ -61,7 +61,10 @@ def sweep(
     special: SpecialOption = None,
     tie_break: TieBreakOption = "lexicographic",
     allow_fewer: Annotated[
-        bool, typer.Option("--allow-fewer", help="Leave out sizes that the corpus cannot fill.")
+        bool,
+        typer.Option(
+            "--allow-fewer", help="Where the corpus cannot fill a size, tell the largest it fills."
+        ),
     ] = False,
     on_error: OnErrorOption = "raise",
     threads: ThreadsOption = None,
