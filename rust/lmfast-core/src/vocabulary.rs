@@ -178,11 +178,15 @@ impl Vocabulary {
                 Error::vocabulary(format!("merge {rank} names \"{text}\", which is not a token"))
             })
         };
+        let mut joined = Vec::new();
         let resolve = |(rank, (left, right)): (usize, &BytePair)| {
+            joined.clear();
+            joined.extend_from_slice(left);
+            joined.extend_from_slice(right);
             Ok(Merge {
                 left: id_of(rank, left)?,
                 right: id_of(rank, right)?,
-                merged: id_of(rank, &[&**left, &**right].concat())?,
+                merged: id_of(rank, &joined)?,
                 rank: rank as u32,
             })
         };

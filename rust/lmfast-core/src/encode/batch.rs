@@ -1,6 +1,9 @@
 //! Many texts at once, on many threads.
 
-use std::num::NonZero;
+use std::{
+    num::NonZero,
+    sync::{Mutex, PoisonError},
+};
 
 use super::{Text, Tokenizer, pieces::SPARE_ROOM};
 use crate::{
@@ -19,12 +22,21 @@ const GROUP_BYTES: usize = if cfg!(test) { 64 } else { 1 << 18 };
 const LONG_BYTES: usize = 4 * GROUP_BYTES;
 
 /// The ids of many texts, end to end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     /// The ids of all texts.
     pub ids: Vec<TokenId>,
     /// Where each text begins in `ids`, then where the last one ends: one more than texts.
     pub offsets: Vec<u64>,
+}
+
+impl Batch {
+    /// Move the texts of `part` here; there only ends are told.
+    fn append(&mut self, part: &mut Self) {
+        let before = self.ids.len() as u64;
+        self.offsets.extend(part.offsets.drain(..).map(|end| before + end));
+        self.ids.append(&mut part.ids);
+    }
 }
 
 impl Tokenizer {
@@ -53,16 +65,18 @@ impl Tokenizer {
             self.encode_onto(&tasks, &rule, &mut batch, watch)
                 .map_err(|error| located(error, batch.offsets.len() - 1))?;
         } else {
+            // Used again: memory that the system has just given is slow.
+            let spare = Mutex::new(Vec::<Batch>::new());
+            let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
             let encode = |(first, group): (usize, &[Task<'_>])| {
-                let mut part = Batch { ids: Vec::new(), offsets: Vec::with_capacity(group.len()) };
+                let mut part = spare().pop().unwrap_or_default();
                 self.encode_onto(group, &rule, &mut part, watch)
                     .map_err(|error| located(error, first + part.offsets.len()))?;
                 Ok(part)
             };
-            in_order::for_each(threads, groups.into_iter(), encode, |part| {
-                let before = batch.ids.len() as u64;
-                batch.offsets.extend(part.offsets.iter().map(|end| before + end));
-                batch.ids.extend_from_slice(&part.ids);
+            in_order::for_each(threads, groups.into_iter(), encode, |mut part| {
+                batch.append(&mut part);
+                spare().push(part);
                 Ok(())
             })?;
         }

@@ -1,9 +1,17 @@
 //! The model of a `tokenizer.json`: tokens, ids and merges.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+};
 
-use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Map, Value};
+use rustc_hash::FxBuildHasher;
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, IgnoredAny, SeqAccess, Visitor},
+    ser::SerializeMap,
+};
+use serde_json::Value;
 
 use crate::{
     encode::Tokenizer,
@@ -19,20 +27,28 @@ pub(super) struct Model<'a> {
     kind: &'a str,
     ignore_merges: bool,
     vocab: Vocab<'a>,
-    merges: Vec<[String; 2]>,
+    merges: Merges<'a>,
 }
 
 impl<'a> Model<'a> {
     pub(super) fn of(tokenizer: &'a Tokenizer) -> Self {
         let vocabulary = tokenizer.vocabulary();
-        let spelled = |id| to_chars(vocabulary.token_bytes(id).expect("a merge joins tokens"));
-        let merges = vocabulary.merges().iter().map(|m| [spelled(m.left), spelled(m.right)]);
         Self {
             kind: "BPE",
             ignore_merges: vocabulary.whole_pretokens_first(),
             vocab: Vocab(tokenizer),
-            merges: merges.collect(),
+            merges: Merges(vocabulary),
         }
+    }
+}
+
+/// The two tokens of each merge.
+struct Merges<'a>(&'a Vocabulary);
+
+impl Serialize for Merges<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let spelled = |id| to_chars(self.0.token_bytes(id).expect("a merge joins tokens"));
+        serializer.collect_seq(self.0.merges().iter().map(|m| [spelled(m.left), spelled(m.right)]))
     }
 }
 
@@ -61,7 +77,7 @@ pub(super) struct ParsedModel {
     byte_fallback: bool,
     #[serde(default)]
     ignore_merges: bool,
-    vocab: Map<String, Value>,
+    vocab: HashMap<String, Value, FxBuildHasher>,
     #[serde(default)]
     merges: Vec<ParsedMerge>,
 }
@@ -121,11 +137,43 @@ impl ParsedKind {
 }
 
 /// `"a b"` in older files, `["a", "b"]` in newer ones, which can hold tokens with spaces.
-#[derive(Deserialize)]
-#[serde(untagged)]
 enum ParsedMerge {
     Pair(String, String),
     Line(String),
+}
+
+impl<'de> Deserialize<'de> for ParsedMerge {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(MergeVisitor)
+    }
+}
+
+/// An untagged enum would keep each merge in a tree of its own first, which takes longer than all else.
+struct MergeVisitor;
+
+impl<'de> Visitor<'de> for MergeVisitor {
+    type Value = ParsedMerge;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a merge: two tokens, or a line with a space between them")
+    }
+
+    fn visit_str<E: de::Error>(self, line: &str) -> std::result::Result<ParsedMerge, E> {
+        Ok(ParsedMerge::Line(line.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(
+        self,
+        mut tokens: A,
+    ) -> std::result::Result<ParsedMerge, A::Error> {
+        let mut token =
+            |at| tokens.next_element()?.ok_or_else(|| de::Error::invalid_length(at, &self));
+        let (left, right) = (token(0)?, token(1)?);
+        match tokens.next_element::<IgnoredAny>()? {
+            None => Ok(ParsedMerge::Pair(left, right)),
+            Some(_) => Err(de::Error::invalid_length(3, &self)),
+        }
+    }
 }
 
 impl ParsedMerge {
@@ -139,11 +187,11 @@ impl ParsedMerge {
 }
 
 fn read_vocab(
-    vocab: Map<String, Value>,
+    vocab: HashMap<String, Value, FxBuildHasher>,
     added: &[AddedToken],
     merges: &[BytePair],
 ) -> Result<Vec<(Box<[u8]>, TokenId)>> {
-    let added: HashMap<&str, TokenId> =
+    let added: HashMap<&str, TokenId, FxBuildHasher> =
         added.iter().map(|token| (token.text.as_str(), token.id)).collect();
     let both = in_merges(added.keys(), merges);
     let mut tokens = Vec::with_capacity(vocab.len());
@@ -172,12 +220,19 @@ fn in_merges<'a>(
     texts: impl Iterator<Item = &'a &'a str>,
     merges: &[BytePair],
 ) -> HashSet<Box<[u8]>> {
-    let spelled: HashSet<Box<[u8]>> = texts.filter_map(|text| spelled_bytes(text).ok()).collect();
+    let spelled: HashSet<Box<[u8]>, FxBuildHasher> =
+        texts.filter_map(|text| spelled_bytes(text).ok()).collect();
+    let (mut both, mut joined) = (HashSet::new(), Vec::new());
     if spelled.is_empty() {
-        return spelled;
+        return both;
     }
-    let tokens = merges.iter().flat_map(|(left, right)| {
-        [left.clone(), right.clone(), [&**left, &**right].concat().into()]
-    });
-    tokens.filter(|token| spelled.contains(token)).collect()
+    for (left, right) in merges {
+        joined.clear();
+        joined.extend_from_slice(left);
+        joined.extend_from_slice(right);
+        both.extend(
+            [left, right, &joined[..]].into_iter().filter_map(|token| spelled.get(token).cloned()),
+        );
+    }
+    both
 }
