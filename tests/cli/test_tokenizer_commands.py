@@ -58,6 +58,16 @@ def test_one_training_tells_of_every_smaller_vocabulary(lmfast, tmp_path):
     assert [row["vocab_size"] for row in json.loads(stdout)["rows"]] == [512, 1024]
 
 
+def test_giant_tokens_are_told(lmfast, tmp_path):
+    corpus, out = tmp_path / "corpus.txt", str(tmp_path / "tokenizer.json")
+    corpus.write_text("a" * 2048)
+    arguments = ("tokenizer", "train", str(corpus), "--vocab-size", "267", "--out", out)
+    code, _, stderr = lmfast(*arguments)
+    assert (code, "longest token has 1,024 bytes; --max-token-bytes" in stderr) == (0, True)
+    code, _, stderr = lmfast(*arguments, "--max-token-bytes", "512", "--allow-fewer")
+    assert (code, "longest" in stderr) == (0, False)
+
+
 def test_text_goes_to_ids_and_back(lmfast, trained):
     code, stdout, _ = lmfast("tokenizer", "encode", trained, "--text", "the mat <|end")
     assert code == 0

@@ -41,6 +41,9 @@ from lmfast.sources import bytes_on_disk
 from lmfast.tokenizer import Tokenizer
 from lmfast.trace import TrainingRecord
 
+_LONG_TOKEN = 512
+"""Where the longest has more bytes than this, it is told: GPT-2's has 128."""
+
 # What was decided when the text was counted.
 _OF_COUNTING = ("pretokenizer", "special", "text_field", "on_error")
 
@@ -149,6 +152,14 @@ def train(
         f"{record.text_bytes / record.tokens:.2f} bytes per token on the corpus"
     )
     say_dropped(counts)
+    _say_longest(tokenizer)
+
+
+def _say_longest(tokenizer: Tokenizer) -> None:
+    """Text that nothing cuts can give tokens of any length, which hardly occur in other text."""
+    longest = max(map(len, tokenizer.mergeable_ranks))
+    if longest > _LONG_TOKEN:
+        say(f"the longest token has {longest:,} bytes; --max-token-bytes sets a limit")
 
 
 def _refuse_with_counts(context: typer.Context) -> None:
