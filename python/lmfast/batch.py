@@ -104,7 +104,7 @@ class Batch(Sequence["NDArray[np.uint32]"]):
 
         Raises:
             ConfigError: A text is longer than ``length``, or a setting is out of range.
-            InputTypeError: A number is none.
+            InputTypeError: A number is not a whole number.
         """
         import numpy as np
 
@@ -153,7 +153,7 @@ def padding_mask(
 
     Raises:
         ConfigError: A text is longer than ``length``, or a setting is out of range.
-        InputTypeError: A number is none.
+        InputTypeError: A number is not a whole number.
     """
     import numpy as np
 
@@ -167,6 +167,8 @@ def padding_mask(
         msg = f"a text of {longest} tokens does not fit in a width of {width}; truncate it first"
         raise ConfigError(msg)
     width += -width % multiple_of
-    whole("the places of a matrix", width * len(lengths), least=0, most=_MOST_PLACES)
+    if width * len(lengths) > _MOST_PLACES:
+        msg = f"a matrix of {len(lengths)} texts by {width} places is larger than any memory"
+        raise ConfigError(msg)
     places, ends = np.arange(width), lengths.astype(np.int64)[:, None]
     return places < ends if side == "right" else places >= width - ends

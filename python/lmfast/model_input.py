@@ -92,6 +92,7 @@ def lay_out(lengths: NDArray[np.uint64], shape: Shape) -> Layout:
     if room is not None and room < 0:
         msg = f"max_length={shape.max_tokens} leaves no room beside {before + after} special tokens"
         raise ConfigError(msg)
+    # transformers has a length of 10**30 where it knows none, which NumPy cannot hold.
     kept = counts if room is None else np.minimum(counts, min(room, tokens))
     sizes = kept + before + after
     offsets = np.concatenate([[0], np.cumsum(sizes)])

@@ -79,7 +79,7 @@ def sweep_sizes(
         CorpusError: A corpus holds no text, or something that cannot be used, or a file of it is
             neither text nor JSON lines.
         MissingFileError: A source is not there.
-        InputTypeError: ``tokenizer`` is none.
+        InputTypeError: ``tokenizer`` is no Tokenizer.
     """
     require_tokenizer(tokenizer)
     sizes = sorted(set(vocab_sizes))

@@ -27,6 +27,19 @@ def shell(command, tokenizer, **environment):
     )
 
 
+def test_a_closed_standard_input_is_no_empty_corpus(tokenizer, tmp_path):
+    out = str(tmp_path / "out")
+    done = shell('$LMFAST tokenizer count - --out "$OUT" <&-', tokenizer, OUT=out)
+    assert (done.returncode, "standard input: it is closed" in done.stderr) == (2, True)
+    assert not Path(out).exists()
+
+
+def test_the_package_is_light():
+    heavy = "{'numpy', 'torch', 'ssl', 'hashlib', 'urllib.request'}"
+    code = f"import sys, lmfast; assert not {heavy} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize("module", ["lmfast", "lmfast.cli"])
 def test_the_package_runs_as_a_module(module):
     done = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True)

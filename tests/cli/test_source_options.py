@@ -1,6 +1,7 @@
 """``--text-field`` and ``--on-error``: what was left out is reported, never silently."""
 
 import json
+import re
 
 import pytest
 
@@ -79,6 +80,31 @@ def test_out_is_looked_at_first(lmfast, tmp_path, command):
         assert code == 2
         assert message in stderr
     assert corpus.read_text() == "hello hello hello"
+
+
+def test_nothing_that_is_read_is_written(lmfast, tmp_path):
+    kept = {"corpus.svg": "hello " * 9, "corpus.jsonl": '{"text": "hello hello"}\n'}
+    names = [str(tmp_path / name) for name in (*kept, "t.json", "a.counts", "free.json")]
+    text, lines, tokenizer, counts, free = names
+    for name, content in kept.items():
+        (tmp_path / name).write_text(content)
+    size = ("--vocab-size", "258")
+    assert lmfast("tokenizer", "train", text, *size, "--out", tokenizer)[0] == 0
+    assert lmfast("tokenizer", "count", text, "--out", counts)[0] == 0
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for command, message in [
+        (("train", lines, *size, "--out", free, "--trace", lines), "files that are read"),
+        (("train", text, *size, "--out", f"{free}l", "--trace", f"{free}l"), "twice"),
+        (("sweep", text, "--vocab-sizes", "258", "--picture", text), "files that are read"),
+        (("extend", tokenizer, text, "--vocab-size", "260", "--out", tokenizer), "that are read"),
+        (("merge-counts", counts, "--out", counts), "files that are read"),
+        (("convert", tokenizer, tokenizer, "--to", "tiktoken"), "files that are read"),
+        (("train", "-", "-", "--out", free), "can be read once only"),
+    ]:
+        code, _, stderr = lmfast("tokenizer", *command)
+        assert code == 2, command
+        assert re.search(message, stderr), (command, stderr)
+        assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before, command
 
 
 @pytest.mark.parametrize("name", ["gpt-2", "GPT2", "cl100k_base", ""])

@@ -9,6 +9,8 @@ from typing import Literal, TextIO
 
 from lmfast.errors import ConfigError, TextError
 
+_CLOSED = "cannot read standard input: it is closed"
+
 
 def prepare_streams() -> None:
     """Make the standard streams safe to use, whatever the caller closed.
@@ -41,6 +43,16 @@ def _null(mode: Literal["r", "w"]) -> TextIO:
     return Path(os.devnull).open(mode, encoding="utf-8")
 
 
+def check_stdin() -> None:
+    """See that standard input can be read.
+
+    Raises:
+        ConfigError: It is closed.
+    """
+    if not sys.stdin.readable():
+        raise ConfigError(_CLOSED)
+
+
 def read_bytes() -> bytes:
     """All of standard input.
 
@@ -50,8 +62,7 @@ def read_bytes() -> bytes:
     try:
         return sys.stdin.buffer.read()
     except OSError as error:
-        msg = "cannot read standard input: it is closed"
-        raise ConfigError(msg) from error
+        raise ConfigError(_CLOSED) from error
 
 
 def read_text() -> str:

@@ -65,7 +65,7 @@ def compression_report(
         MissingFileError: A source is not there.
         CorpusError: The sources hold no text, or something that cannot be used, or a file is
             neither text nor JSON lines.
-        InputTypeError: A tokenizer is none.
+        InputTypeError: A tokenizer is no Tokenizer.
     """
     others = dict(against or {})
     if name in others:

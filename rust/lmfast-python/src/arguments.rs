@@ -111,16 +111,17 @@ impl<'py> FromPyObject<'_, 'py> for Texts {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let documents = iterator(object, "documents must be a sequence of str or bytes")?;
-        let documents: Vec<_> = documents.collect::<PyResult<_>>()?;
-        let is_one = documents.len() == 1;
-        let text = |(index, document): (usize, &Bound<'py, PyAny>)| {
-            let text = Text::extract(document.as_borrowed());
-            text.map_err(
-                |error| if is_one { error } else { in_document(object.py(), error, index) },
-            )
-        };
-        documents.iter().enumerate().map(text).collect::<PyResult<_>>().map(Self)
+        let mut documents = iterator(object, "documents must be a sequence of str or bytes")?;
+        let mut texts = Vec::new();
+        while let Some(document) = documents.next() {
+            match Text::extract(document?.as_borrowed()) {
+                Ok(text) => texts.push(text),
+                // The one text of a batch has no number.
+                Err(error) if texts.is_empty() && documents.next().is_none() => return Err(error),
+                Err(error) => return Err(in_document(object.py(), error, texts.len())),
+            }
+        }
+        Ok(Self(texts))
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn raise(py: Python<'_>, class: &str, message: impl Into<String>) -> 
     }
 }
 
-/// The same exception, said of one of several documents; one that is not of lmfast is left as it is.
+/// The same exception, said of one of several documents; what is not lmfast's own is left.
 pub(crate) fn in_document(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
     let class = error.get_type(py);
     let is_own = class.module().is_ok_and(|module| module == "lmfast.errors");

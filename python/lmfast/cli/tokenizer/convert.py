@@ -13,6 +13,7 @@ from lmfast.cli.tokenizer.options import (
     FilePretokenizerOption,
     FileSpecialOption,
     TokenizerArgument,
+    check_out,
     load_tokenizer,
 )
 from lmfast.errors import ConfigError
@@ -55,6 +56,8 @@ def convert(
     pretokenizer; what is missing must be given again to read them.
     """
     target = _named_by(out) if to is None else to
+    if target in (Target.HUGGINGFACE, Target.TIKTOKEN):
+        check_out(out, [tokenizer])
     loaded = load_tokenizer(tokenizer, pretokenizer, special)
     match target:
         case Target.PRETRAINED:

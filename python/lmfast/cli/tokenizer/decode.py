@@ -83,8 +83,9 @@ def _numbers(text: str) -> list[int]:
             return [operator.index(token_id) for token_id in json.loads(text)["ids"]]
         return [int(word) for word in text.split()]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
+        found = "it has no 'ids'" if isinstance(error, KeyError) else error
         msg = (
             "standard input must hold ids, whole numbers with spaces between them, or JSON as "
-            f"'encode --json' writes it: {error!r}"
+            f"'encode --json' writes it: {found}"
         )
         raise ConfigError(msg) from error

@@ -11,6 +11,7 @@ from lmfast.cli.options import JsonOption
 from lmfast.cli.streams import read_bytes, say
 from lmfast.cli.tokenizer.facts import describe_skipped, say_skipped
 from lmfast.cli.tokenizer.options import (
+    CORPUS_HELP,
     FilePretokenizerOption,
     FileSpecialOption,
     OnErrorOption,
@@ -32,8 +33,7 @@ def encode(
     corpus: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Files, patterns, or folders, which stand for all files in them: text, .jsonl, "
-            ".parquet; also .gz, .zst; - is text on standard input. Needs --out.",
+            help=f"{CORPUS_HELP} Needs --out.",
             callback=standard_input,
         ),
     ] = None,

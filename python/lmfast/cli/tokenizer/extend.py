@@ -64,7 +64,7 @@ def extend(
     New tokens follow the greatest id, special tokens stay where they are, and new merges rank
     after all others: text that has nothing new keeps its ids.
     """
-    check_tokenizer_out(out, corpus)
+    check_tokenizer_out(out, [tokenizer, *corpus], trace)
     loaded = load_tokenizer(tokenizer, pretokenizer, special)
     begin = time.perf_counter()
     with (

@@ -53,8 +53,8 @@ def inspect(
     if as_json:
         if spans is not None:
             facts["tokens"] = [
-                {"id": token_id, "token": _shown(loaded.token_bytes(token_id))}
-                for token_id in spans.ids.tolist()
+                {"id": n, "token": _shown(loaded.token_bytes(n)), "start": start, "end": end}
+                for n, start, end in zip(*(column.tolist() for column in spans), strict=True)
             ]
         print(json.dumps(facts, indent=1))
         return

@@ -11,7 +11,7 @@ from lmfast.bpe import PretokenCounts
 from lmfast.cli.options import JsonOption
 from lmfast.cli.streams import say
 from lmfast.cli.tokenizer.facts import describe_counts, say_dropped
-from lmfast.cli.tokenizer.options import MinCountOption, TemporaryOption
+from lmfast.cli.tokenizer.options import MinCountOption, TemporaryOption, check_out
 
 
 def merge_counts(
@@ -27,6 +27,7 @@ def merge_counts(
 
     Each file is checked whole. Sums may be added up again; the order does not matter.
     """
+    check_out(out, files)
     begin = time.perf_counter()
     counts = PretokenCounts.load(files, min_count=min_count, temporary_folder=temporary_folder)
     counts.save(out)

@@ -1,12 +1,13 @@
 """The options that the subcommands of ``tokenizer`` share, and the tokenizer they name."""
 
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lmfast.bpe import TieBreak
-from lmfast.cli.streams import say
+from lmfast.cli.streams import check_stdin, say
 from lmfast.encodings import ENCODING_NAMES, get_encoding
 from lmfast.errors import ConfigError, FileError, MissingFileError, VocabularyError
 from lmfast.formats.loading import file_at
@@ -48,17 +49,27 @@ AllowFewerOption = Annotated[
 
 
 def standard_input(paths: list[Path] | None) -> list[Path] | None:
-    """The paths of a corpus, with the system's name for standard input in the place of ``-``."""
-    return paths and [Path("/dev/stdin") if str(path) == "-" else path for path in paths]
+    """The paths of a corpus, with the system's name for standard input in the place of ``-``.
+
+    Raises:
+        ConfigError: It is there more than once, or closed.
+    """
+    if paths is None or (there := sum(str(path) == "-" for path in paths)) == 0:
+        return paths
+    if there > 1:
+        msg = "standard input (-) can be read once only: name it once"
+        raise ConfigError(msg)
+    check_stdin()
+    return [Path("/dev/stdin") if str(path) == "-" else path for path in paths]
 
 
+CORPUS_HELP = (
+    "Files, patterns, or folders, which stand for all files in them: text, .jsonl, .parquet; also "
+    ".gz, .zst; - is text on standard input."
+)
 CorpusArgument = Annotated[
     list[Path],
-    typer.Argument(
-        help="Files, patterns, or folders, which stand for all files in them: text, .jsonl, "
-        ".parquet; also .gz, .zst; - is text on standard input.",
-        callback=standard_input,
-    ),
+    typer.Argument(help=CORPUS_HELP, callback=standard_input),
 ]
 TextCorpusArgument = Annotated[
     list[Path],
@@ -224,17 +235,26 @@ def check_out(out: Path, sources: list[Path]) -> None:
     if out.is_dir():
         msg = f"cannot write {out}: it is a folder"
         raise FileError(msg)
-    if out.is_file() and any(out.samefile(source) for source in files_of(sources)):
+    read = (file for source in sources for file in files_of([source]))
+    if out.is_file() and any(map(out.samefile, read)):
         msg = f"cannot write {out}: it is one of the files that are read"
         raise ConfigError(msg)
 
 
-def check_tokenizer_out(out: Path, sources: list[Path]) -> None:
-    """The same for a file that will be a ``tokenizer.json``.
+def check_tokenizer_out(out: Path | None, sources: list[Path], *beside: Path | None) -> None:
+    """The same for a file that will be a ``tokenizer.json``, and for others written ``beside`` it.
 
     Raises:
-        FileError: Its folder is not there, or it is a folder.
-        ConfigError: It is one of the sources, or is called like a file of ranks.
+        FileError: The folder of a file is not there, or it is a folder.
+        ConfigError: A file is one of the sources or is written twice, or the tokenizer is called
+            like a file of ranks.
     """
-    check_out(out, sources)
-    check_name(out)
+    written = [path for path in (out, *beside) if path is not None]
+    for path in written:
+        check_out(path, sources)
+    for one, other in combinations(written, 2):
+        if one.resolve() == other.resolve():
+            msg = f"cannot write {one} twice: give each output a file of its own"
+            raise ConfigError(msg)
+    if out is not None:
+        check_name(out)

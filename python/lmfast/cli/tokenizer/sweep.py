@@ -79,8 +79,7 @@ def sweep(
 
     lmfast tokenizer sweep books.txt.zst --json > sweep.json; lmfast account vocab sweep.json
     """
-    if out is not None:
-        check_tokenizer_out(out, corpus)
+    check_tokenizer_out(out, corpus, picture)
     sizes = list(_SIZES) if vocab_sizes is None else _sizes(vocab_sizes)
     corpora = dict(_named(option) for option in evaluate or ())
     specials = special_tokens(special)

@@ -17,6 +17,7 @@ from lmfast.cli.tokenizer.facts import (
     say_skipped,
 )
 from lmfast.cli.tokenizer.options import (
+    CORPUS_HELP,
     AllowFewerOption,
     MaxTokenBytesOption,
     MemoryOption,
@@ -42,7 +43,7 @@ from lmfast.tokenizer import Tokenizer
 from lmfast.trace import TrainingRecord
 
 _LONG_TOKEN = 512
-"""Where the longest has more bytes than this, it is told: GPT-2's has 128."""
+"""A longest token of more bytes is told of: four times GPT-2's longest."""
 
 # What was decided when the text was counted.
 _OF_COUNTING = ("pretokenizer", "special", "text_field", "on_error")
@@ -53,8 +54,7 @@ def train(
     corpus: Annotated[
         list[Path],
         typer.Argument(
-            help="Files, patterns, or folders, which stand for all files in them: text, .jsonl, "
-            ".parquet; also .gz, .zst; - is text on standard input. Or count files.",
+            help=f"{CORPUS_HELP} Or count files.",
             callback=standard_input,
         ),
     ],
@@ -103,7 +103,7 @@ def train(
     With --json the rows tell the compression of every smaller vocabulary, since its merges are the
     first ones of this: keep them in a file for 'lmfast account vocab'.
     """
-    check_tokenizer_out(out, corpus)
+    check_tokenizer_out(out, corpus, trace)
     begin = time.perf_counter()
     if from_counts:
         _refuse_with_counts(context)
@@ -143,6 +143,7 @@ def train(
     if trace is not None:
         record.write_trace(trace)
     say_skipped(record.skipped)
+    _say_longest(tokenizer)
     if as_json:
         facts = {"dropped": describe_dropped(counts), **_facts(tokenizer, record)}
         print(json.dumps({"out": str(out), "seconds": seconds, **facts}, indent=1))
@@ -152,7 +153,6 @@ def train(
         f"{record.text_bytes / record.tokens:.2f} bytes per token on the corpus"
     )
     say_dropped(counts)
-    _say_longest(tokenizer)
 
 
 def _say_longest(tokenizer: Tokenizer) -> None:

@@ -31,7 +31,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Move the texts of `part` here; there only ends are told.
+    /// Move the texts of `part` here; its offsets are ends alone, without the 0 they begin with.
     fn append(&mut self, part: &mut Self) {
         let before = self.ids.len() as u64;
         self.offsets.extend(part.offsets.drain(..).map(|end| before + end));

@@ -189,6 +189,14 @@ mod tests {
         );
         assert!(refused(&|f| f["model"]["vocab"]["a b"] = json!(999)).contains("alphabet"));
         assert!(refused(&|f| f["model"]["merges"] = json!(["Ġa"])).contains("merge 0"));
+        for (merge, reason) in [
+            (json!(["a"]), "a merge: two tokens"),
+            (json!(["a", "b", "c"]), "a merge: two tokens"),
+            (json!(5), "a merge: two tokens"),
+            (json!(["a", 1]), "expected a string"),
+        ] {
+            assert!(refused(&|f| f["model"]["merges"] = json!([merge])).contains(reason));
+        }
         assert!(from_json("{}").unwrap_err().to_string().contains("not a tokenizer.json"));
     }
 }

@@ -8,13 +8,15 @@ use rayon::prelude::*;
 use super::{pairs, symbol::Symbol, text::Text};
 use crate::vocabulary::TokenId;
 
-/// At most so many cells of 4 bytes are for one pair each: they are far from evenly used.
+/// At most so many cells, 2 MiB, are for one pair each: more than that cache holds, but few of them
+/// are used often.
 const MOST_OWN: usize = if cfg!(test) { 260 * 260 } else { 1 << 19 };
 
-/// And at most one for so many slots, so that cells take far less memory than the text.
+/// At least so many slots for each cell: those of one worker take an eighth of the text's memory at
+/// most, those of all workers half.
 const SLOTS_PER_OWN: usize = if cfg!(test) { 0 } else { 16 };
 
-/// Half of what the second-level cache of common processors holds, in cells of 4 bytes.
+/// Two to this many cells of 4 bytes: half of the second-level cache of common processors.
 const SHARED_BITS: u32 = if cfg!(test) { 6 } else { 16 };
 
 /// Which cell a pair belongs to; two slots that hold no pair have cells that no pair has.
@@ -101,7 +103,7 @@ pub(super) struct Cells {
 impl Cells {
     pub(super) fn of(text: &Text<impl Symbol>) -> Self {
         let own = Own::of(text);
-        let counts = own.map_or_else(|| counts(text, Shared), |own| counts(text, own));
+        let counts = own.map_or_else(|| sums(text, Shared, count), |own| sums(text, own, count));
         Self { counts, own }
     }
 
@@ -111,13 +113,14 @@ impl Cells {
         (highest < u32::MAX).then_some(u64::from(highest))
     }
 
-    /// The layout, if each pair has a cell to itself and all were counted.
+    /// The layout, if each pair has a cell to itself.
     pub(super) fn own(&self) -> Option<Own> {
         self.own
     }
 
-    pub(super) fn is_exact(&self) -> bool {
-        self.own.is_some() && self.highest().is_some()
+    /// The same, if all were counted, too.
+    pub(super) fn exact(&self) -> Option<Own> {
+        self.own.filter(|_| self.highest().is_some())
     }
 
     /// The count of a cell.
@@ -133,20 +136,35 @@ impl Cells {
     }
 }
 
-fn counts<S: Symbol>(text: &Text<S>, layout: impl Layout) -> Vec<u32> {
+/// At how many places the pairs of each cell stand.
+pub(super) fn places<S: Symbol>(text: &Text<S>, layout: impl Layout) -> Vec<u32> {
+    sums(text, layout, |_| 1)
+}
+
+/// As many occurrences as a cell can count.
+fn count(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// What `number` makes of the count of each place, added up by cell.
+fn sums<S: Symbol>(
+    text: &Text<S>,
+    layout: impl Layout,
+    number: impl Fn(u64) -> u32 + Sync,
+) -> Vec<u32> {
     let add = |range| {
-        let mut counts = vec![0u32; layout.len()];
+        let mut sums = vec![0u32; layout.len()];
         text.for_each_two(range, |_, left, right, count| {
-            let cell = &mut counts[layout.cell(left, right)];
-            *cell = cell.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+            let cell = &mut sums[layout.cell(left, right)];
+            *cell = cell.saturating_add(number(count));
         });
-        counts
+        sums
     };
-    let sum = |mut sum: Vec<u32>, counts: Vec<u32>| {
-        sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.saturating_add(count));
-        sum
+    let both = |mut sums: Vec<u32>, others: Vec<u32>| {
+        sums.iter_mut().zip(others).for_each(|(sum, other)| *sum = sum.saturating_add(other));
+        sums
     };
-    let mut counts = text.ranges().into_par_iter().map(add).reduce_with(sum).unwrap_or_default();
-    layout.unused().for_each(|cell| counts[cell] = 0);
-    counts
+    let mut sums = text.ranges().into_par_iter().map(add).reduce_with(both).unwrap_or_default();
+    layout.unused().for_each(|cell| sums[cell] = 0);
+    sums
 }

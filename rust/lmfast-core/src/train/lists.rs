@@ -1,6 +1,7 @@
 //! Many lists that grow in no order that a processor could foresee.
 
-/// Each list has a few items in front of it, so that the memory that grows is touched seldom.
+/// Items in front of each list, so that growing memory is touched seldom: fifteen places and their
+/// number are one cache line.
 const IN_FRONT: usize = 15;
 
 /// Lists by number, of no more than so many items in all.
@@ -56,9 +57,9 @@ impl<T: Copy> Lists<T> {
 
     /// The lists, unless they came to hold too many items; what is pushed next
     /// is added to them.
-    pub(super) fn all(&mut self) -> Option<&mut [Vec<T>]> {
+    pub(super) fn all(&mut self) -> Option<&mut Vec<Vec<T>>> {
         (0..self.behind.len()).for_each(|list| self.flush(list));
-        (self.held <= self.most).then(|| &mut self.behind[..])
+        (self.held <= self.most).then_some(&mut self.behind)
     }
 
     /// Empty all lists.
@@ -66,5 +67,37 @@ impl<T: Copy> Lists<T> {
         self.fronts.iter_mut().for_each(|front| front.filled = 0);
         self.behind.iter_mut().for_each(Vec::clear);
         self.held = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn items_come_in_the_order_of_their_lists(
+            pushed in proptest::collection::vec((0usize..3, any::<u32>()), 0..200),
+            asked_after in 0usize..200,
+            most in 0usize..200,
+        ) {
+            let mut lists = Lists::new(3, most, 0);
+            for _ in 0..2 {
+                let mut expected = vec![Vec::new(); 3];
+                for (count, &(list, item)) in pushed.iter().enumerate() {
+                    if count == asked_after {
+                        let fits = count <= most;
+                        prop_assert_eq!(lists.all(), fits.then_some(&mut expected));
+                    }
+                    lists.push(list, item);
+                    expected[list].push(item);
+                }
+                let fits = pushed.len() <= most;
+                prop_assert_eq!(lists.all(), fits.then_some(&mut expected));
+                lists.clear();
+            }
+        }
     }
 }

@@ -20,7 +20,7 @@ const PLACES_PER_WORKER: usize = if cfg!(test) { 2 } else { 1 << 11 };
 
 /// So many places are asked for ahead of their turn, so that the processor waits for all of them at
 /// once and not for one after the other.
-const AHEAD: usize = 32;
+const PLACES_AHEAD: usize = 32;
 
 /// Where a pair with no more places than this merged is remembered, so that the text is not read
 /// again.
@@ -195,16 +195,17 @@ impl Worker {
             (widths[pair.left as usize] as usize, widths[merged as usize] as usize);
         let [left, right, joined] = [pair.left, pair.right, merged].map(S::of);
         let remember = pair.places.len() <= REMEMBERED;
+        // The pair stood there once, so what follows it lies in the same part.
         let fetch = |place: Place, slots: &[S]| {
             let start = place as usize - offset;
             prefetch(&slots[start.saturating_sub(1)]);
             prefetch(&slots[start + merged_width]);
         };
-        places.iter().take(AHEAD).for_each(|&place| fetch(place, slots));
-        let mut ahead = places.iter().skip(AHEAD);
+        let mut ahead = places.iter();
+        ahead.by_ref().take(PLACES_AHEAD).for_each(|&place| fetch(place, slots));
         for &place in places {
-            if let Some(&place) = ahead.next() {
-                fetch(place, slots);
+            if let Some(&next) = ahead.next() {
+                fetch(next, slots);
             }
             let start = place as usize - offset;
             let (middle, end) = (start + left_width, start + merged_width);

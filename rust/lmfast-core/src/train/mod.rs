@@ -274,8 +274,8 @@ fn nothing_to_train_on(dropped: Dropped) -> Error {
     Error::corpus(match dropped.pretokens {
         0 => "the corpus is empty: there is no text to train on".to_owned(),
         pretokens => format!(
-            "there is no text to train on: min_count dropped all {pretokens} pretokens, which occur \
-             {} times together; count with a lower one",
+            "there is no text to train on: min_count dropped all {pretokens} pretokens, which \
+             occur {} times together; count with a lower one",
             dropped.occurrences
         ),
     })
@@ -289,8 +289,8 @@ fn too_few(found: usize, options: &TrainOptions, start: Option<&Tokenizer>) -> E
     let reached = start.map_or(256 + special_tokens, Tokenizer::n_vocab) + found;
     Error::vocabulary(format!(
         "the corpus cannot fill a vocabulary of {vocab_size}: after {found} merges no pair occurs \
-         {min_frequency} times or more{within}, which makes {reached} tokens; ask for {reached} or fewer, \
-         allow fewer (allow_fewer), or train on more text"
+         {min_frequency} times or more{within}, which makes {reached} tokens; ask for {reached} \
+         or fewer, allow fewer (allow_fewer), or train on more text"
     ))
 }
 

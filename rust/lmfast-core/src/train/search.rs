@@ -4,7 +4,7 @@
 //! for the processor's own cache. A first pass adds up counts in cells. Where each pair has a cell
 //! to itself, and few of them reach the threshold, their places are listed at once. Else the
 //! places of all cells that reach it are dealt out, and one share after the other is counted, some
-//! hundred shares at a time.
+//! hundreds of shares at a time.
 //!
 //! Tests have small numbers for all limits, so that small texts reach them.
 
@@ -13,7 +13,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::{
-    cells::{Cells, Layout, Own, Shared},
+    cells::{Cells, Layout, Own, Shared, places},
     lists::Lists,
     pairs::{Pair, key},
     symbol::Symbol,
@@ -44,15 +44,13 @@ pub(super) fn frequent_pairs(
     let full = cells.reach(threshold);
     let ranges = text.ranges();
     let most_places = most_places / ranges.len();
+    if let Some(own) = cells.exact().filter(|_| full.len() <= MOST_LISTS) {
+        return list(text, ranges, own, cells, &full, most_places);
+    }
     let wanted = Wanted { threshold, most_places };
     match cells.own() {
-        Some(own) if cells.is_exact() && full.len() <= MOST_LISTS => {
-            list(text, ranges, own, cells, &full, most_places)
-        }
-        Some(own) => {
-            count_by_shares(text, ranges, own, &Deal::new(text, cells, full, dealt), wanted)
-        }
-        None => count_by_shares(text, ranges, Shared, &Deal::new(text, cells, full, dealt), wanted),
+        Some(own) => count_by_shares(text, ranges, own, full, dealt, wanted),
+        None => count_by_shares(text, ranges, Shared, full, dealt, wanted),
     }
 }
 
@@ -80,7 +78,7 @@ fn list<S: Symbol>(
         text.for_each_listed(range, wanted, |list, place, _, _| {
             lists.push(usize::from(list) - 1, place);
         });
-        lists.all().map(|lists| lists.iter_mut().map(std::mem::take).collect::<Vec<_>>())
+        lists.all().map(std::mem::take)
     };
     let listed: Vec<Vec<Vec<Place>>> = ranges.into_par_iter().map(list).collect::<Option<_>>()?;
     let mut pairs: Vec<Pair> = full
@@ -122,25 +120,23 @@ struct Deal {
 }
 
 impl Deal {
-    /// About as many places to each share, and no more than `dealt` in a round.
-    fn new(text: &Text<impl Symbol>, cells: &Cells, full: Vec<usize>, dealt: usize) -> Self {
-        let count: u64 = full.iter().map(|&cell| cells.count(cell)).sum();
-        // A place counts once at least.
-        let places = text.len().min(usize::try_from(count).unwrap_or(usize::MAX)).max(1);
-        let rounds = places.div_ceil(dealt).max(FEWEST_ROUNDS);
-        let shares = (places / rounds / PLACES_PER_SHARE).next_power_of_two().clamp(2, SHARES);
+    /// About as many places to each share, and about `dealt` in a round.
+    fn new(places: &[u32], full: Vec<usize>, dealt: usize) -> Self {
+        let total: usize = full.iter().map(|&cell| places[cell] as usize).sum();
+        let rounds = total.div_ceil(dealt).max(FEWEST_ROUNDS);
+        let shares = (total / rounds / PLACES_PER_SHARE).next_power_of_two().clamp(2, SHARES);
         let mut before = 0;
-        let mut share_of = |&cell: &usize| {
-            let share = u128::from(before) * (rounds * shares) as u128 / u128::from(count);
-            before += cells.count(cell);
+        let share_of = |&cell: &usize| {
+            let share = u128::from(before) * (rounds * shares) as u128 / total as u128;
+            before += u64::from(places[cell]);
             share as usize
         };
-        let share_of = full.iter().map(&mut share_of).collect();
+        let share_of = full.iter().map(share_of).collect();
         Self { full, share_of, rounds, shares }
     }
 
-    /// By cell: its share in this round, numbered from 1, or 0 if it has none.
-    fn in_round(&self, round: usize, list_of: &mut [u16]) {
+    /// Write by cell the number of its share in this round, from 1 on, or 0 if it has none.
+    fn number_shares(&self, round: usize, list_of: &mut [u16]) {
         list_of.fill(0);
         for (&cell, share) in self.full.iter().zip(&self.share_of) {
             if share / self.shares == round {
@@ -176,9 +172,11 @@ fn count_by_shares<S: Symbol>(
     text: &Text<S>,
     ranges: Vec<Range<usize>>,
     layout: impl Layout,
-    deal: &Deal,
+    full: Vec<usize>,
+    dealt: usize,
     wanted: Wanted,
 ) -> Option<Vec<Pair>> {
+    let deal = Deal::new(&places(text, layout), full, dealt);
     let mut dealers: Vec<Dealer<S>> =
         ranges.into_iter().map(|range| Dealer::new(range, deal.shares)).collect();
     let mut counters: Vec<ShareCounter> = Vec::new();
@@ -186,7 +184,7 @@ fn count_by_shares<S: Symbol>(
     let shares_per_counter = deal.shares.div_ceil(counters.len());
     let (mut pairs, mut list_of) = (Vec::new(), vec![0; layout.len()]);
     for round in 0..deal.rounds {
-        deal.in_round(round, &mut list_of);
+        deal.number_shares(round, &mut list_of);
         let dealt: Vec<&[Vec<Dealt<S>>]> =
             dealers.par_iter_mut().map(|dealer| dealer.deal(text, layout, &list_of)).collect();
         let count = |(index, counter): (usize, &mut ShareCounter)| {

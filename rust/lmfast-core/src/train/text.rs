@@ -149,7 +149,8 @@ impl<S: Symbol> Text<S> {
     }
 
     /// Call `visit` with the list, the place and what stands in both slots, for every two slots of
-    /// the pretokens of `range` for which `list_of` has a list. Lists are numbered from 1; 0 is none.
+    /// the pretokens of `range`, of a compact text, for which `list_of` has a list. Lists are
+    /// numbered from 1; 0 is none.
     ///
     /// Which have one can hardly be foreseen, so that a branch would cost more than all else.
     #[inline]

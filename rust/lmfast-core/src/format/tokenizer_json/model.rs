@@ -148,7 +148,8 @@ impl<'de> Deserialize<'de> for ParsedMerge {
     }
 }
 
-/// An untagged enum would keep each merge in a tree of its own first, which takes longer than all else.
+/// An untagged enum would first keep each merge in a tree of its own, which takes longer than all
+/// else.
 struct MergeVisitor;
 
 impl<'de> Visitor<'de> for MergeVisitor {
