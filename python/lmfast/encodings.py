@@ -95,7 +95,7 @@ def get_encoding(name: str) -> Tokenizer:
         raise ConfigError(msg)
     wanted = _ENCODINGS[name]
     special, cut = wanted.special_tokens, wanted.pretokenizer
-    # What checks and downloads files takes a third of the time of importing lmfast without it.
+    # It loads OpenSSL, which importing lmfast does not wait for.
     from lmfast.published import published_files
 
     if name == "gpt2":

@@ -148,8 +148,7 @@ impl<'de> Deserialize<'de> for ParsedMerge {
     }
 }
 
-/// An untagged enum would first keep each merge in a tree of its own, which takes longer than all
-/// else.
+/// An untagged enum would first keep each merge in a tree of its own.
 struct MergeVisitor;
 
 impl<'de> Visitor<'de> for MergeVisitor {
