@@ -36,12 +36,12 @@ class Line:
 
 
 def shown(piece: Piece) -> str:
-    """The text of a token, with spaces that can be seen."""
+    """The text of a piece, likewise."""
     return visible(piece.token)
 
 
 def visible(token: bytes) -> str:
-    """The same of a token's bytes."""
+    """A token as text, with spaces that can be seen."""
     return escaped(token).replace(" ", "·")
 
 

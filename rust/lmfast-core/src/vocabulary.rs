@@ -20,6 +20,14 @@ const MAX_RANKED_BYTES: usize = 1 << 12;
 /// The bytes of two tokens that join.
 pub type BytePair = (Box<[u8]>, Box<[u8]>);
 
+/// The bytes of two tokens end to end, in memory that is used again.
+pub(crate) fn join<'a>(left: &[u8], right: &[u8], joined: &'a mut Vec<u8>) -> &'a [u8] {
+    joined.clear();
+    joined.extend_from_slice(left);
+    joined.extend_from_slice(right);
+    joined
+}
+
 /// An ordered pair of tokens that join, and the token they become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merge {
@@ -180,13 +188,10 @@ impl Vocabulary {
         };
         let mut joined = Vec::new();
         let resolve = |(rank, (left, right)): (usize, &BytePair)| {
-            joined.clear();
-            joined.extend_from_slice(left);
-            joined.extend_from_slice(right);
             Ok(Merge {
                 left: id_of(rank, left)?,
                 right: id_of(rank, right)?,
-                merged: id_of(rank, &joined)?,
+                merged: id_of(rank, join(left, right, &mut joined))?,
                 rank: rank as u32,
             })
         };

@@ -6,8 +6,10 @@
 use std::hint::select_unpredictable;
 
 use super::packed::Packed;
-use crate::hash::{Short, spread};
-use crate::prefetch::prefetch;
+use crate::{
+    hash::{Short, spread},
+    prefetch::prefetch,
+};
 
 /// Sets of two entries, the newer one first: 128 KiB.
 const SET_BITS: u32 = if cfg!(test) { 3 } else { 12 };

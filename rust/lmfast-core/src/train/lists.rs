@@ -55,8 +55,7 @@ impl<T: Copy> Lists<T> {
         front.filled = 0;
     }
 
-    /// The lists, unless they came to hold too many items; what is pushed next
-    /// is added to them.
+    /// The lists, unless they came to hold too many items; what is pushed next is added to them.
     pub(super) fn all(&mut self) -> Option<&mut Vec<Vec<T>>> {
         (0..self.behind.len()).for_each(|list| self.flush(list));
         (self.held <= self.most).then_some(&mut self.behind)

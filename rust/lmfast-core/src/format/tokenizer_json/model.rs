@@ -18,7 +18,7 @@ use crate::{
     error::{Error, Result},
     format::{byte_level::to_chars, spelled_bytes, split_merge},
     special::AddedToken,
-    vocabulary::{BytePair, TokenId, Vocabulary},
+    vocabulary::{BytePair, TokenId, Vocabulary, join},
 };
 
 #[derive(Serialize)]
@@ -227,12 +227,8 @@ fn in_merges<'a>(
         return both;
     }
     for (left, right) in merges {
-        joined.clear();
-        joined.extend_from_slice(left);
-        joined.extend_from_slice(right);
-        both.extend(
-            [left, right, &joined[..]].into_iter().filter_map(|token| spelled.get(token).cloned()),
-        );
+        let tokens = [left, right, join(left, right, &mut joined)];
+        both.extend(tokens.into_iter().filter_map(|token| spelled.get(token).cloned()));
     }
     both
 }
