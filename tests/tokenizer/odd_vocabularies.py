@@ -9,6 +9,12 @@ from hypothesis import strategies as st
 
 import lmfast
 
+BYTES = {bytes([byte]): byte for byte in range(256)}
+"""The ranks of the single bytes."""
+
+SMALL = lmfast.Tokenizer.from_ranks({**BYTES, b"ab": 256}, "gpt2", {"<|end|>": 300})
+"""One merge, one special token, and ids between them that nothing has."""
+
 
 def from_file(
     folder: Path,
@@ -18,7 +24,7 @@ def from_file(
     ignore_merges: bool = False,
 ) -> lmfast.Tokenizer:
     """The tokenizer of a ``tokenizer.json`` with these tokens after the bytes, and these merges."""
-    bytes_alone = lmfast.Tokenizer.from_ranks({bytes([b]): b for b in range(256)}, "gpt2")
+    bytes_alone = lmfast.Tokenizer.from_ranks(BYTES, "gpt2")
     path = folder / "odd.json"
     bytes_alone.save(path)
     file = json.loads(path.read_text(encoding="utf-8"))

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from odd_vocabularies import BYTES
+from odd_vocabularies import SMALL as TOKENIZER
 
 import lmfast
 from lmfast.errors import (
@@ -18,9 +20,6 @@ from lmfast.errors import (
     UnknownTokenError,
     VocabularyError,
 )
-
-BYTES = {bytes([byte]): byte for byte in range(256)}
-TOKENIZER = lmfast.Tokenizer.from_ranks({**BYTES, b"ab": 256}, "gpt2", {"<|end|>": 300})
 
 
 def train(sources: object = None, **options: object) -> lmfast.Tokenizer:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from odd_vocabularies import SMALL as TOKENIZER
 
 import lmfast
 from lmfast.corpus import prepare
@@ -19,9 +20,6 @@ from lmfast.errors import (
 )
 from lmfast.report import compression_report
 from lmfast.sweep import sweep_sizes
-
-BYTES = {bytes([byte]): byte for byte in range(256)}
-TOKENIZER = lmfast.Tokenizer.from_ranks({**BYTES, b"ab": 256}, "gpt2", {"<|end|>": 300})
 
 BAD_DOCUMENTS: dict[str, tuple[object, type[LmfastError], str]] = {
     "surrogate": ("a\ud800", TextError, "text holds a lone surrogate"),
