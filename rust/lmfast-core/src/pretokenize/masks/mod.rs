@@ -122,7 +122,7 @@ impl Tier {
     #[inline]
     pub(super) fn detect() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
+        if x86::is_supported() {
             return Some(Self::Avx2);
         }
         #[cfg(target_arch = "aarch64")]
@@ -234,8 +234,24 @@ impl Window {
 }
 
 /// Tell `ends` where each pretoken ends.
-#[inline]
 pub(super) fn ends<const DETAILS: bool>(
+    text: &str,
+    tier: Tier,
+    rules: &impl Rules<DETAILS>,
+    ends: &mut impl Ends,
+) {
+    match tier {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `detect`, which alone makes a tier, has seen that the processor has all of it.
+        Tier::Avx2 => unsafe { x86::ends(text, rules, ends) },
+        #[cfg(target_arch = "aarch64")]
+        Tier::Neon => ends_by(text, tier, rules, ends),
+    }
+}
+
+/// The same, compiled for what the processor of whoever calls it has.
+#[inline(always)]
+fn ends_by<const DETAILS: bool>(
     text: &str,
     tier: Tier,
     rules: &impl Rules<DETAILS>,
