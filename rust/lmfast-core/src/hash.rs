@@ -26,10 +26,9 @@ impl Short {
     #[inline(always)]
     pub(crate) fn or_no_key(text: &[u8], start: usize, end: usize) -> Self {
         let len = (end - start).min(Self::LONGEST + 1);
-        let bytes = first_bytes(text, start);
-        let mask = (1u128 << (8 * len.min(Self::LONGEST))) - 1;
-        let bits = u128::from_le_bytes(bytes) & mask | (len as u128) << (8 * Self::LONGEST);
-        Self { low: bits as u64, high: (bits >> 64) as u64 }
+        let bits = u128::from_le_bytes(first_bytes(text, start));
+        let (low, high) = (bits as u64, (bits >> 64) as u64);
+        Self { low: low & MASKS[len][0], high: high & MASKS[len][1] | (len as u64) << 56 }
     }
 
     /// What [`words`](Self::words) gave.
@@ -60,6 +59,19 @@ impl Short {
         (u128::from(self.high) << 64 | u128::from(self.low)).to_le_bytes()
     }
 }
+
+/// Those bits of two words that hold so many bytes, up to the longest.
+const MASKS: [[u64; 2]; Short::LONGEST + 2] = {
+    let mut masks = [[0; 2]; Short::LONGEST + 2];
+    let mut len = 0;
+    while len < masks.len() {
+        let bytes = if len < Short::LONGEST { len } else { Short::LONGEST };
+        let mask = (1u128 << (8 * bytes)) - 1;
+        masks[len] = [mask as u64, (mask >> 64) as u64];
+        len += 1;
+    }
+    masks
+};
 
 /// The bytes of `text` from `start` on, as many as are asked for; zeros behind its end.
 #[inline(always)]

@@ -128,7 +128,7 @@ impl Backtracker {
     /// than that of the merge that took one of them away; if that lies to their right, not the same
     /// either, since the leftmost merges first.
     fn fit(&self, pairs: &PairRanks, mut left: TokenId, mut right: TokenId) -> bool {
-        if pairs.get(left, right).0 != NEVER {
+        if pairs.get(left, right) != NEVER {
             return false;
         }
         loop {
@@ -136,12 +136,12 @@ impl Backtracker {
             // Of equal merges the one on the right was the later.
             if a.rank > b.rank {
                 left = a.right;
-                if pairs.get(left, right).0 < a.rank.unwrap_or(NEVER) {
+                if pairs.get(left, right) < a.rank.unwrap_or(NEVER) {
                     return false;
                 }
             } else if let Some(rank) = b.rank {
                 right = b.left;
-                if pairs.get(left, right).0 <= rank {
+                if pairs.get(left, right) <= rank {
                     return false;
                 }
             } else {

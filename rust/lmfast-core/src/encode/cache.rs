@@ -6,8 +6,11 @@
 
 use std::hint::select_unpredictable;
 
-use super::packed::{self, Packed};
-use crate::{hash::Short, huge_table::HugeTable, prefetch::prefetch, vocabulary::TokenId};
+use super::{
+    found::{AT_ONCE, Found},
+    packed::{self, Packed},
+};
+use crate::{hash::Short, huge_table::HugeTable, prefetch::prefetch_item, vocabulary::TokenId};
 
 /// Each set is a line of 64 bytes: 1 MiB to begin with, and no more than 64 MiB.
 const FIRST_BITS: u32 = if cfg!(test) { 2 } else { 14 };
@@ -47,42 +50,55 @@ impl Cache {
         })
     }
 
+    /// Look up the missed ones of the pieces of `text` between each two neighbours of `bounds`. Those
+    /// are left that are not known, or have too many tokens for one word. The others are told.
     #[inline(always)]
-    fn set_of(&self, hash: u32) -> usize {
-        (hash >> (u32::BITS - self.bits)) as usize
+    pub(super) fn look_up(
+        &self,
+        text: &[u8],
+        bounds: &[usize; AT_ONCE + 1],
+        found: &mut Found,
+        mut tell: impl FnMut(Short, Packed),
+    ) {
+        let Found { tokens, missed, missed_len, keys, unknown, unknown_len } = found;
+        let missed = &mut missed[..*missed_len];
+        // The remainder is the number itself, and tells the compiler that there is a piece.
+        let piece = |index: u16| usize::from(index) % AT_ONCE;
+        for (&index, (key, hash)) in missed.iter().zip(&mut *keys) {
+            let index = piece(index);
+            *key = Short::or_no_key(text, bounds[index], bounds[index + 1]);
+            *hash = key.hash();
+            prefetch_item(&self.sets, set_of(*hash, self.bits));
+        }
+        let (mut left, mut left_unknown) = (0, 0);
+        for at in 0..missed.len() {
+            let (key, hash) = keys[at];
+            let [first, second] = find(&self.sets[set_of(hash, self.bits)], key);
+            let word = Packed::from_word(select_unpredictable(second == 0, first, 0));
+            let index = missed[at];
+            tokens[piece(index)] = word;
+            if !word.is_nothing() {
+                tell(key, word);
+            }
+            (missed[left], keys[left]) = (index, (key, hash));
+            unknown[left_unknown] = left as u16;
+            left += usize::from(word.is_nothing());
+            left_unknown += usize::from(first | second == 0);
+        }
+        (*missed_len, *unknown_len) = (left, left_unknown);
     }
 
-    /// Ask for the memory that [`get`](Self::get) will read.
-    #[inline(always)]
-    pub(super) fn prefetch(&self, hash: u32) {
-        prefetch(&self.sets[self.set_of(hash)]);
-    }
-
-    /// The two words for the tokens of a pretoken; zeros if it is not known.
-    #[inline(always)]
-    fn find(&self, key: Short, hash: u32) -> [u64; 2] {
-        let set = &self.sets[self.set_of(hash)];
-        let (low, high) = key.words();
-        let is_newer = (set[0] ^ low) | (set[1] ^ high) == 0;
-        let is_older = (set[4] ^ low) | (set[5] ^ high) == 0;
-        let older = |word| select_unpredictable(is_older, word, 0);
-        [
-            select_unpredictable(is_newer, set[2], older(set[6])),
-            select_unpredictable(is_newer, set[3], older(set[7])),
-        ]
-    }
-
-    /// The tokens of a pretoken; nothing if it is not known, or has too many for one word.
-    #[inline(always)]
-    pub(super) fn get_packed(&self, key: Short, hash: u32) -> Packed {
-        let [first, second] = self.find(key, hash);
-        Packed::from_word(select_unpredictable(second == 0, first, 0))
+    /// Whether the tokens of a pretoken are known.
+    #[inline]
+    pub(super) fn knows(&self, key: Short, hash: u32) -> bool {
+        let [first, second] = find(&self.sets[set_of(hash, self.bits)], key);
+        first != 0 || second != 0 && Apart::from_word(second).generation == self.generation
     }
 
     /// Append the tokens of a pretoken to `out`, if it is known.
     #[inline(always)]
     pub(super) fn get(&self, key: Short, hash: u32, out: &mut Vec<TokenId>) -> bool {
-        let [first, second] = self.find(key, hash);
+        let [first, second] = find(&self.sets[set_of(hash, self.bits)], key);
         let end = if first != 0 {
             let (first, second) = (Packed::from_word(first), Packed::from_word(second));
             let (tokens, count) = second.tokens();
@@ -137,7 +153,7 @@ impl Cache {
 
     /// Whether an entry is pushed out by this one.
     fn put(&mut self, hash: u32, entry: [u64; 4]) -> bool {
-        let at = self.set_of(hash);
+        let at = set_of(hash, self.bits);
         let set = &mut self.sets[at];
         let full = set[5] != 0;
         set.copy_within(0..4, 4);
@@ -160,6 +176,24 @@ impl Cache {
             }
         }
     }
+}
+
+#[inline(always)]
+fn set_of(hash: u32, bits: u32) -> usize {
+    (hash >> (u32::BITS - bits)) as usize
+}
+
+/// The two words for the tokens of a pretoken; zeros if the set does not have it.
+#[inline(always)]
+fn find(set: &Set, key: Short) -> [u64; 2] {
+    let (low, high) = key.words();
+    let is_newer = (set[0] ^ low) | (set[1] ^ high) == 0;
+    let is_older = (set[4] ^ low) | (set[5] ^ high) == 0;
+    let older = |word| select_unpredictable(is_older, word, 0);
+    [
+        select_unpredictable(is_newer, set[2], older(set[6])),
+        select_unpredictable(is_newer, set[3], older(set[7])),
+    ]
 }
 
 /// Where tokens stand apart, and since when.
@@ -206,9 +240,7 @@ mod tests {
                 let mut out = Vec::new();
                 let found = cache.get(key, key.hash(), &mut out);
                 assert_eq!(found, !out.is_empty());
-                let (packed, count) = cache.get_packed(key, key.hash()).tokens();
-                let as_packed = if Packed::of(&out).is_some() { &out[..] } else { &[] };
-                assert_eq!(&packed[..count], as_packed);
+                assert_eq!(found, cache.knows(key, key.hash()));
                 (key, out)
             };
             for &word in &words {
@@ -222,6 +254,53 @@ mod tests {
                 let (_, found) = get(&cache, word);
                 prop_assert!(found.is_empty() || found == tokens_of(word));
             }
+            look_up_all(&cache, &words, |word| get(&cache, word).1);
         }
+    }
+
+    /// Ask for many at once: the answers are those to single questions.
+    fn look_up_all(cache: &Cache, words: &[u32], get: impl Fn(u32) -> Vec<TokenId>) {
+        let (mut text, mut bounds, mut found) =
+            (Vec::new(), [0; AT_ONCE + 1], Box::<Found>::default());
+        for (word, bound) in words.iter().zip(&mut bounds[1..]) {
+            text.extend(word.to_string().into_bytes());
+            *bound = text.len();
+        }
+        // All but each fifth one.
+        for index in (0..words.len()).filter(|index| index % 5 != 0) {
+            found.missed[found.missed_len] = index as u16;
+            found.missed_len += 1;
+        }
+        let mut told = 0;
+        cache.look_up(&text, &bounds, &mut found, |key, tokens| {
+            let (ids, count) = tokens.tokens();
+            let mut out = Vec::new();
+            assert!(cache.get(key, key.hash(), &mut out) && out == ids[..count]);
+            told += 1;
+        });
+        let (mut missed, mut unknown) = (Vec::new(), Vec::new());
+        for (index, &word) in words.iter().enumerate().filter(|(index, _)| index % 5 != 0) {
+            let tokens = get(word);
+            if let Some(packed) = Packed::of(&tokens) {
+                assert_eq!(found.tokens[index], packed);
+                told -= 1;
+                continue;
+            }
+            assert!(found.tokens[index].is_nothing());
+            let place = missed.len();
+            assert_eq!(
+                &found.keys[place].0.bytes()[..found.keys[place].0.len()],
+                word.to_string().as_bytes()
+            );
+            missed.push(index as u16);
+            if tokens.is_empty() {
+                unknown.push(place as u16);
+            }
+        }
+        assert_eq!(told, 0);
+        assert_eq!(&found.missed[..found.missed_len], &missed[..]);
+        // Those that stood apart and were forgotten are not told from others.
+        let told_unknown = &found.unknown[..found.unknown_len];
+        assert!(told_unknown.iter().all(|place| unknown.contains(place)));
     }
 }

@@ -8,7 +8,7 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::pairs::{NEVER, PairRanks};
-use crate::vocabulary::TokenId;
+use crate::{hash::Short, vocabulary::TokenId};
 
 /// The longest pretoken searched from end to end; longer ones use the heap. Not tuned yet.
 const SHORT: usize = 64;
@@ -37,38 +37,119 @@ pub(super) fn merge(
     }
 }
 
-/// `ranks[i]` is the rank at which `tokens[i]` and `tokens[i + 1]` merge.
 fn merge_short(pairs: &PairRanks, byte_ids: &[TokenId; 256], piece: &[u8], out: &mut Vec<TokenId>) {
-    let (mut tokens, mut ranks) = ([0; SHORT], [NEVER; SHORT]);
-    for (token, &byte) in tokens.iter_mut().zip(piece) {
-        *token = byte_ids[usize::from(byte)];
+    let mut lane = Lane::<SHORT>::default();
+    lane.begin(pairs, byte_ids, piece);
+    while lane.merge_lowest(pairs) {
+        lane.rank_neighbours(pairs);
     }
-    for (rank, pair) in ranks.iter_mut().zip(piece.windows(2)) {
-        *rank = pairs.of_bytes(pair[0], pair[1]);
+    out.extend_from_slice(lane.tokens());
+}
+
+/// Merge what each lane has begun with, and put the lanes into another order. They go in step, so that
+/// a processor waits for the memory of all of them together.
+pub(super) fn merge_together<const N: usize>(pairs: &PairRanks, lanes: &mut [Lane<N>]) {
+    let mut open = lanes.len();
+    while open > 0 {
+        let mut index = 0;
+        while index < open {
+            if lanes[index].merge_lowest(pairs) {
+                lanes[index].ask_for_neighbours(pairs);
+                index += 1;
+            } else {
+                open -= 1;
+                lanes.swap(index, open);
+            }
+        }
+        for lane in &mut lanes[..open] {
+            lane.rank_neighbours(pairs);
+        }
     }
-    let mut len = piece.len();
-    while len > 1 {
-        let (mut at, mut lowest) = (0, ranks[0]);
-        for (index, &rank) in ranks[1..len - 1].iter().enumerate() {
-            (at, lowest) = if rank < lowest { (index + 1, rank) } else { (at, lowest) };
+}
+
+/// A piece of up to `N` bytes that is being merged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lane<const N: usize> {
+    /// Which one it is, for those who want to know.
+    pub(super) key: Short,
+    tokens: [TokenId; N],
+    /// `ranks[i]` is the rank at which `tokens[i]` and `tokens[i + 1]` merge.
+    ranks: [u32; N],
+    len: usize,
+    /// What was merged last; none behind the end.
+    at: usize,
+}
+
+impl<const N: usize> Default for Lane<N> {
+    fn default() -> Self {
+        Self { key: Short::default(), tokens: [0; N], ranks: [NEVER; N], len: 0, at: 0 }
+    }
+}
+
+impl<const N: usize> Lane<N> {
+    /// Begin with the bytes of `piece`.
+    #[inline]
+    pub(super) fn begin(&mut self, pairs: &PairRanks, byte_ids: &[TokenId; 256], piece: &[u8]) {
+        self.len = piece.len();
+        for (token, &byte) in self.tokens[..piece.len()].iter_mut().zip(piece) {
+            *token = byte_ids[usize::from(byte)];
+        }
+        for (rank, pair) in self.ranks.iter_mut().zip(piece.windows(2)) {
+            *rank = pairs.of_bytes(pair[0], pair[1]);
+        }
+    }
+
+    #[inline]
+    pub(super) fn tokens(&self) -> &[TokenId] {
+        &self.tokens[..self.len]
+    }
+
+    /// Merge the leftmost pair of the lowest rank. Whether there is one.
+    #[inline]
+    fn merge_lowest(&mut self, pairs: &PairRanks) -> bool {
+        let Self { tokens, ranks, len, at, .. } = self;
+        let Some((&first, rest)) = ranks[..len.saturating_sub(1)].split_first() else {
+            return false;
+        };
+        let mut lowest = first;
+        *at = 0;
+        for (index, &rank) in (1..).zip(rest) {
+            (*at, lowest) = if rank < lowest { (index, rank) } else { (*at, lowest) };
         }
         if lowest == NEVER {
-            break;
+            return false;
         }
-        tokens[at] = pairs.get(tokens[at], tokens[at + 1]).1;
-        len -= 1;
-        for index in at + 1..len {
+        *len -= 1;
+        tokens[*at] = pairs.merged(lowest);
+        for index in *at + 1..*len {
             (tokens[index], ranks[index - 1]) = (tokens[index + 1], ranks[index]);
         }
-        ranks[len - 1] = NEVER;
+        true
+    }
+
+    /// Ask for the memory that `rank_neighbours` will read.
+    #[inline]
+    fn ask_for_neighbours(&self, pairs: &PairRanks) {
+        let Self { tokens, len, at, .. } = *self;
         if at > 0 {
-            ranks[at - 1] = pairs.get(tokens[at - 1], tokens[at]).0;
+            pairs.prefetch(tokens[at - 1], tokens[at]);
         }
         if at + 1 < len {
-            ranks[at] = pairs.get(tokens[at], tokens[at + 1]).0;
+            pairs.prefetch(tokens[at], tokens[at + 1]);
         }
     }
-    out.extend_from_slice(&tokens[..len]);
+
+    /// Set the ranks at which what was merged last merges with its neighbours.
+    #[inline]
+    fn rank_neighbours(&mut self, pairs: &PairRanks) {
+        let Self { tokens, ranks, len, at, .. } = self;
+        if *at > 0 {
+            ranks[*at - 1] = pairs.get(tokens[*at - 1], tokens[*at]);
+        }
+        if *at + 1 < *len {
+            ranks[*at] = pairs.get(tokens[*at], tokens[*at + 1]);
+        }
+    }
 }
 
 /// The place of a token that has been merged into the one before it.
@@ -94,7 +175,6 @@ struct Candidate {
     at: u32,
     left: TokenId,
     right: TokenId,
-    merged: TokenId,
 }
 
 fn merge_long(
@@ -111,18 +191,18 @@ fn merge_long(
 
     let candidate = |tokens: &[TokenId], at: u32, next: u32| {
         let (left, right) = (tokens[at as usize], tokens[next as usize]);
-        let (rank, merged) = pairs.get(left, right);
-        (rank != NEVER).then_some(Reverse(Candidate { rank, at, left, right, merged }))
+        let rank = pairs.get(left, right);
+        (rank != NEVER).then_some(Reverse(Candidate { rank, at, left, right }))
     };
     candidates.extend((0..end - 1).filter_map(|at| candidate(tokens, at, at + 1)));
 
-    while let Some(Reverse(Candidate { at, left, right, merged, .. })) = candidates.pop() {
+    while let Some(Reverse(Candidate { rank, at, left, right })) = candidates.pop() {
         let gone = links[at as usize].next;
         let stale = tokens[at as usize] != left || gone == end || tokens[gone as usize] != right;
         if stale {
             continue;
         }
-        tokens[at as usize] = merged;
+        tokens[at as usize] = pairs.merged(rank);
         tokens[gone as usize] = GONE;
         let Link { previous, .. } = links[at as usize];
         let Link { next, .. } = links[gone as usize];
@@ -149,9 +229,9 @@ pub(super) mod tests {
     pub(in crate::encode) fn oracle(pairs: &PairRanks, mut tokens: Vec<TokenId>) -> Vec<TokenId> {
         loop {
             let ranked = (1..tokens.len()).map(|at| (pairs.get(tokens[at - 1], tokens[at]), at));
-            match ranked.min_by_key(|&((rank, _), at)| (rank, at)) {
-                Some(((rank, merged), at)) if rank != NEVER => {
-                    tokens.splice(at - 1..=at, [merged]);
+            match ranked.min() {
+                Some((rank, at)) if rank != NEVER => {
+                    tokens.splice(at - 1..=at, [pairs.merged(rank)]);
                 }
                 _ => return tokens,
             }
@@ -199,6 +279,20 @@ pub(super) mod tests {
                 merge_short(&pairs, byte_ids, &text, &mut short);
                 prop_assert_eq!(&short, &expected);
             }
+
+            let pieces = text.chunks(SHORT.min(text.len().div_ceil(3)));
+            let mut lanes: Vec<_> = pieces.clone().map(|_| Lane::<SHORT>::default()).collect();
+            for (lane, piece) in lanes.iter_mut().zip(pieces.clone()) {
+                lane.begin(&pairs, byte_ids, piece);
+            }
+            merge_together(&pairs, &mut lanes);
+            let mut together: Vec<_> = lanes.iter().map(|lane| lane.tokens().to_vec()).collect();
+            let mut alone: Vec<_> = pieces
+                .map(|piece| oracle(&pairs, piece.iter().copied().map(TokenId::from).collect()))
+                .collect();
+            together.sort();
+            alone.sort();
+            prop_assert_eq!(together, alone);
 
             let (mut long, mut out) = (bytes, Vec::new());
             merge_long(&pairs, &mut long, &mut LongWorkspace::default(), &mut out);

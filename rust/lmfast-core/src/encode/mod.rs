@@ -6,6 +6,7 @@ mod batch;
 mod cache;
 mod decode;
 mod decode_batch;
+mod found;
 mod front;
 mod idle;
 mod long_cache;

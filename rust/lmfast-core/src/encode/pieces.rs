@@ -9,27 +9,31 @@
 //! taken apart where no merge reaches across. Where many had to be, the next ones are taken apart
 //! before they are looked up.
 
-use std::mem::MaybeUninit;
-
 use super::{
-    Tokenizer, cache::Cache, front, front::Front, long_cache::LongCache, merge::Workspace, packed,
-    packed::Packed, seams::begins_character,
+    Tokenizer,
+    cache::Cache,
+    found::{AT_ONCE, Found},
+    front::Front,
+    long_cache::LongCache,
+    merge::{self, Lane, Workspace},
+    packed,
+    seams::begins_character,
 };
 use crate::{
     error::Result,
-    hash::{Short, first_bytes, hash},
+    hash::{self, Short},
     pretokenize::Ends,
     vocabulary::TokenId,
 };
 
 /// How many pieces are collected at most.
-const COLLECTED: usize = 256;
+const COLLECTED: usize = AT_ONCE;
 /// They are looked up when there are so many: one more word of places, or eight more parts, might not
 /// find room.
 const ENOUGH: usize = COLLECTED - u64::BITS as usize;
 
 /// Room for ids that are written in vain, behind the last ones.
-pub(super) const SPARE_ROOM: usize = packed::TOKENS * COLLECTED;
+pub(super) const SPARE_ROOM: usize = packed::TOKENS * COLLECTED + packed::WRITTEN_IN_VAIN;
 
 /// What encoding carries from one text to the next.
 #[derive(Debug)]
@@ -51,28 +55,20 @@ struct Tables {
     short: Cache,
     long: LongCache,
     workspace: Workspace,
+    lanes: [Lane<{ Short::LONGEST }>; LANES],
 }
+
+/// Short pieces that are merged together.
+const LANES: usize = 8;
 
 /// Pretokens or parts of them, each of which starts where the one before ends.
 #[derive(Debug)]
 struct Collected {
-    /// Where the first one starts.
-    start: usize,
-    ends: [usize; COLLECTED],
     len: usize,
-    keys: [front::Key; COLLECTED],
-    /// The tokens of each, if a table told them.
-    known: [Packed; COLLECTED],
-    /// Those that the front table does not know, then those that no word of the cache tells.
-    misses: [Miss; COLLECTED],
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Miss {
-    start: usize,
-    index: usize,
-    key: Short,
-    hash: u32,
+    /// Where the first one starts, and where each ends.
+    bounds: [usize; COLLECTED + 1],
+    /// The tokens of each, if a table told them in a word.
+    found: Found,
 }
 
 impl Memory {
@@ -83,6 +79,7 @@ impl Memory {
                 short: Cache::new()?,
                 long: LongCache::default(),
                 workspace: Workspace::default(),
+                lanes: [Lane::default(); LANES],
             },
             pretokens: Collected::default(),
             parts: Collected::default(),
@@ -93,14 +90,7 @@ impl Memory {
 
 impl Default for Collected {
     fn default() -> Self {
-        Self {
-            start: 0,
-            ends: [0; COLLECTED],
-            len: 0,
-            keys: [front::Key::default(); COLLECTED],
-            known: [Packed::default(); COLLECTED],
-            misses: [Miss::default(); COLLECTED],
-        }
+        Self { len: 0, bounds: [0; COLLECTED + 1], found: Found::default() }
     }
 }
 
@@ -108,13 +98,25 @@ impl Collected {
     /// Begin anew at `start`.
     #[inline]
     fn clear(&mut self, start: usize) {
-        (self.start, self.len) = (start, 0);
+        (self.bounds[0], self.len) = (start, 0);
+    }
+
+    /// Where the first one starts.
+    #[inline]
+    fn start(&self) -> usize {
+        self.bounds[0]
+    }
+
+    /// Where each ends.
+    #[inline]
+    fn ends(&self) -> &[usize] {
+        &self.bounds[1..=self.len]
     }
 
     /// Where the last one ends.
     #[inline]
     fn end(&self) -> usize {
-        self.ends[..self.len].last().copied().unwrap_or(self.start)
+        self.bounds[self.len]
     }
 }
 
@@ -162,8 +164,8 @@ impl Ends for Pieces<'_> {
     #[inline(always)]
     fn push(&mut self, end: usize) {
         let pretokens = &mut self.memory.pretokens;
-        pretokens.ends[pretokens.len] = end;
         pretokens.len += 1;
+        pretokens.bounds[pretokens.len] = end;
         if pretokens.len >= ENOUGH {
             self.flush();
         }
@@ -171,15 +173,18 @@ impl Ends for Pieces<'_> {
 
     #[inline(always)]
     fn push_all(&mut self, base: usize, mut places: u64) {
-        let pretokens = &mut self.memory.pretokens;
-        let mut len = pretokens.len;
-        while places != 0 {
-            pretokens.ends[len] = base + places.trailing_zeros() as usize;
-            places &= places - 1;
-            len += 1;
+        let Collected { len, bounds, .. } = &mut self.memory.pretokens;
+        let room = &mut bounds[*len + 1..];
+        let count = places.count_ones() as usize;
+        // Eight at a time: how many there are cannot be foreseen. Those too many are written over.
+        for room in room.as_chunks_mut::<8>().0.iter_mut().take(count.div_ceil(8)) {
+            for end in room {
+                *end = base + places.trailing_zeros() as usize;
+                places &= places.wrapping_sub(1);
+            }
         }
-        pretokens.len = len;
-        if len >= ENOUGH {
+        *len += count;
+        if *len >= ENOUGH {
             self.flush();
         }
     }
@@ -198,13 +203,13 @@ impl Lookup<'_> {
     /// Append the tokens of pretokens of which many come in parts.
     #[inline(never)]
     fn take_apart(&mut self, pretokens: &Collected, parts: &mut Collected) {
-        let ends = &pretokens.ends[..pretokens.len];
-        parts.clear(pretokens.start);
-        if self.come_apart_at_once(pretokens.start, ends) {
-            self.push_parts(parts, pretokens.start, ends);
+        let ends = pretokens.ends();
+        parts.clear(pretokens.start());
+        if self.come_apart_at_once(pretokens.start(), ends) {
+            self.push_parts(parts, pretokens.start(), ends);
             return self.look_up_parts(parts);
         }
-        let mut start = pretokens.start;
+        let mut start = pretokens.start();
         for &end in ends {
             if let Some(id) = self.tokenizer.whole_only(&self.text[start..end]) {
                 self.look_up_parts(parts);
@@ -237,7 +242,7 @@ impl Lookup<'_> {
         let Self { tokenizer, text, .. } = *self;
         let mut of_pretokens = tokenizer.seams.parts(text, start, ends);
         loop {
-            parts.len += of_pretokens.next_ends(&mut parts.ends[parts.len..]);
+            parts.len += of_pretokens.next_ends(&mut parts.bounds[parts.len + 1..]);
             if parts.len < ENOUGH {
                 return;
             }
@@ -255,98 +260,83 @@ impl Lookup<'_> {
     /// taken apart, if they are no parts themselves.
     #[inline(always)]
     fn look_up(&mut self, pieces: &mut Collected, parts: Option<&mut Collected>) {
-        let misses = self.look_in_front(pieces);
-        let misses = self.look_in_cache(pieces, misses);
-        self.put(pieces, misses, parts);
+        let Collected { len, bounds, found } = pieces;
+        let Tables { front, short, .. } = &mut *self.tables;
+        front.look_up(self.text, &bounds[..=*len], found);
+        // What occurs again is worth a place in front.
+        short.look_up(self.text, bounds, found, |key, tokens| front.insert(key, tokens));
+        self.learn(pieces, parts.is_some());
+        self.put(pieces, parts);
     }
 
-    /// Ask the front table. How many it does not know.
+    /// Merge the short ones of those that nothing is known of, as far as they are not worth taking
+    /// apart, and remember their tokens.
     #[inline(always)]
-    fn look_in_front(&mut self, pieces: &mut Collected) -> usize {
-        let Collected { start, ends, len, keys, known, misses } = pieces;
-        let (ends, mut start) = (&ends[..*len], *start);
-        for (&end, key) in ends.iter().zip(&mut *keys) {
-            *key = front::Key::of(first_bytes(self.text, start), end - start);
-            self.tables.front.prefetch(*key);
-            start = end;
-        }
-        let mut missed = 0;
-        for (index, (&key, known)) in keys[..*len].iter().zip(known).enumerate() {
-            *known = self.tables.front.get(key);
-            // Written in any case: whether it is known cannot be foreseen. The remainder is the number
-            // itself, and tells the compiler that there is room.
-            misses[missed % COLLECTED].index = index;
-            missed += usize::from(known.is_nothing());
-        }
-        missed
-    }
-
-    /// Ask the cache for so many that the front table does not know. How many have more tokens than
-    /// one word holds, or are not known at all.
-    #[inline(always)]
-    fn look_in_cache(&mut self, pieces: &mut Collected, missed: usize) -> usize {
-        let Collected { ends, len, known, misses, .. } = pieces;
-        let (known, misses) = (&mut known[..*len], &mut misses[..missed]);
-        for Miss { start, index, key, hash } in &mut *misses {
-            *start = if *index == 0 { pieces.start } else { ends[*index - 1] };
-            *key = Short::or_no_key(self.text, *start, ends[*index]);
-            *hash = key.hash();
-            self.tables.short.prefetch(*hash);
-        }
-        let mut missed = 0;
-        for at in 0..misses.len() {
-            let Miss { index, key, hash, .. } = misses[at];
-            let packed = self.tables.short.get_packed(key, hash);
-            known[index] = packed;
-            // What occurs again is worth a place in front.
-            if !packed.is_nothing() {
-                self.tables.front.insert(front::Key::of_short(key), packed);
+    fn learn(&mut self, pieces: &Collected, are_pretokens: bool) {
+        let mut len = 0;
+        let Found { missed, keys, unknown, unknown_len, .. } = &pieces.found;
+        for &at in &unknown[..*unknown_len] {
+            let key = keys[usize::from(at)].0;
+            let index = usize::from(missed[usize::from(at)]);
+            let bytes = &self.text[pieces.bounds[index]..pieces.bounds[index + 1]];
+            if bytes.len() > Short::LONGEST
+                || are_pretokens && !bytes[0].is_ascii()
+                || self.tokenizer.whole_only(bytes).is_some()
+            {
+                continue;
             }
-            misses[missed] = misses[at];
-            missed += usize::from(packed.is_nothing());
+            let Tokenizer { pairs, vocabulary, .. } = self.tokenizer;
+            let lane = &mut self.tables.lanes[len];
+            lane.key = key;
+            lane.begin(pairs, vocabulary.byte_ids(), bytes);
+            len += 1;
+            if len == LANES {
+                self.merge_lanes(len);
+                len = 0;
+            }
         }
-        missed
+        self.merge_lanes(len);
     }
 
-    /// Append the tokens of all: those that are known, and those of so many misses.
+    fn merge_lanes(&mut self, len: usize) {
+        let Tables { short, lanes, .. } = &mut *self.tables;
+        let lanes = &mut lanes[..len];
+        merge::merge_together(&self.tokenizer.pairs, lanes);
+        for lane in lanes {
+            if !short.knows(lane.key, lane.key.hash()) {
+                short.insert(lane.key, lane.key.hash(), lane.tokens());
+            }
+        }
+    }
+
+    /// Append the tokens of all: those that a word tells, and the others.
     #[inline(always)]
-    fn put(&mut self, pieces: &Collected, missed: usize, mut parts: Option<&mut Collected>) {
-        let known = &pieces.known[..pieces.len];
+    fn put(&mut self, pieces: &Collected, mut parts: Option<&mut Collected>) {
+        let Found { tokens, missed, missed_len, keys, .. } = &pieces.found;
         let mut next = 0;
-        for miss in &pieces.misses[..missed] {
-            self.put_known(&known[next..miss.index]);
-            next = miss.index + 1;
-            if !self.tables.short.get(miss.key, miss.hash, self.out) {
-                let bytes = &self.text[miss.start..pieces.ends[miss.index]];
-                self.put_miss(bytes, miss, parts.as_deref_mut());
+        for (&index, &(key, hash)) in missed[..*missed_len].iter().zip(keys) {
+            let index = usize::from(index);
+            packed::unpack(&tokens[next..index], self.out);
+            next = index + 1;
+            if !self.tables.short.get(key, hash, self.out) {
+                let (start, end) = (pieces.bounds[index], pieces.bounds[next]);
+                self.put_unknown(start, end, (key, hash), parts.as_deref_mut());
             }
         }
-        self.put_known(&known[next..]);
-    }
-
-    #[inline(always)]
-    fn put_known(&mut self, known: &[Packed]) {
-        let most = packed::TOKENS * known.len();
-        if self.out.capacity() - self.out.len() < most {
-            self.out.reserve(most);
-        }
-        let mut filled = 0;
-        let room = self.out.spare_capacity_mut();
-        for known in known {
-            let (tokens, count) = known.tokens();
-            let place = room[filled..].first_chunk_mut().expect("room for all");
-            *place = tokens.map(MaybeUninit::new);
-            filled += count;
-        }
-        // SAFETY: The first `filled` places of the room are written, since each token is written
-        // where the count before ended; and the room has as many, or writing would have panicked.
-        unsafe { self.out.set_len(self.out.len() + filled) };
+        packed::unpack(&tokens[next..pieces.len], self.out);
     }
 
     /// Append the tokens of a piece that the cache does not know, and remember them; it is a part
     /// itself if there are no `parts` to take it apart into.
     #[inline(never)]
-    fn put_miss(&mut self, bytes: &[u8], miss: &Miss, parts: Option<&mut Collected>) {
+    fn put_unknown(
+        &mut self,
+        start: usize,
+        end: usize,
+        (key, hash): (Short, u32),
+        parts: Option<&mut Collected>,
+    ) {
+        let bytes = &self.text[start..end];
         let whole = self.tokenizer.whole_only(bytes);
         if let Some(id) = whole
             && parts.is_some()
@@ -354,7 +344,7 @@ impl Lookup<'_> {
             return self.out.push(id);
         }
         let is_long = bytes.len() > Short::LONGEST;
-        let hash = if is_long { hash(bytes) } else { miss.hash };
+        let hash = if is_long { hash::hash(bytes) } else { hash };
         if is_long && let Some(tokens) = self.tables.long.get(hash, bytes) {
             return self.out.extend_from_slice(tokens);
         }
@@ -362,7 +352,7 @@ impl Lookup<'_> {
         let is_remembered = match parts {
             // Others are mostly words that occur again.
             Some(parts) if is_long || !bytes[0].is_ascii() => {
-                self.put_in_parts(bytes, miss.start, parts)
+                self.put_in_parts(bytes, start, parts)
             }
             _ => {
                 self.tokenizer.merge_piece(bytes, &mut self.tables.workspace, self.out);
@@ -376,7 +366,7 @@ impl Lookup<'_> {
         if is_long {
             self.tables.long.insert(hash, bytes, tokens);
         } else {
-            self.tables.short.insert(miss.key, hash, tokens);
+            self.tables.short.insert(key, hash, tokens);
         }
     }
 
@@ -386,7 +376,7 @@ impl Lookup<'_> {
         self.worth_parts += usize::from(!bytes[0].is_ascii());
         parts.clear(start);
         self.push_parts(parts, start, &[start + bytes.len()]);
-        let is_one = (parts.start, parts.len) == (start, 1);
+        let is_one = (parts.start(), parts.len) == (start, 1);
         self.look_up_parts(parts);
         is_one
     }

@@ -1,5 +1,10 @@
 //! One to three tokens in one word, as the tables hold them.
 
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::mem::MaybeUninit;
+
 use crate::vocabulary::TokenId;
 
 /// Tokens that a word holds.
@@ -9,8 +14,12 @@ const COUNT_BITS: u32 = 2;
 const ID_BITS: u32 = 20;
 const ID_MASK: u64 = (1 << ID_BITS) - 1;
 
+/// Ids that [`unpack`] writes in vain behind the tokens of the last word.
+pub(super) const WRITTEN_IN_VAIN: usize = 4;
+
 /// One to three tokens and their number, or nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
 pub(super) struct Packed(u64);
 
 impl Packed {
@@ -42,7 +51,12 @@ impl Packed {
     pub(super) fn tokens(self) -> ([TokenId; TOKENS], usize) {
         let ids = self.0 >> COUNT_BITS;
         let id = |at: u32| (ids >> (ID_BITS * at) & ID_MASK) as TokenId;
-        ([id(0), id(1), id(2)], (self.0 & ((1 << COUNT_BITS) - 1)) as usize)
+        ([id(0), id(1), id(2)], self.len())
+    }
+
+    #[inline(always)]
+    fn len(self) -> usize {
+        (self.0 & ((1 << COUNT_BITS) - 1)) as usize
     }
 
     #[inline(always)]
@@ -51,8 +65,40 @@ impl Packed {
     }
 }
 
+/// Append the tokens of all words.
+pub(super) fn unpack(words: &[Packed], out: &mut Vec<TokenId>) {
+    let most = TOKENS * words.len() + WRITTEN_IN_VAIN;
+    if out.capacity() - out.len() < most {
+        out.reserve(most);
+    }
+    let room = &mut out.spare_capacity_mut()[..most];
+    let count = unpack_into(words, room);
+    // SAFETY: So many of the first places of the room are written.
+    unsafe { out.set_len(out.len() + count) };
+}
+
+/// Write the tokens of all words from the beginning of `room` on. How many they are.
+#[inline(always)]
+fn unpack_into(words: &[Packed], room: &mut [MaybeUninit<TokenId>]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if x86::is_supported() {
+        // SAFETY: The processor has what it is compiled for.
+        return unsafe { x86::unpack_into(words, room) };
+    }
+    let mut count = 0;
+    for word in words {
+        let (tokens, len) = word.tokens();
+        let place = room[count..].first_chunk_mut().expect("room for all");
+        *place = tokens.map(MaybeUninit::new);
+        count += len;
+    }
+    count
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -65,6 +111,20 @@ mod tests {
         }
         for tokens in [&[][..], &[1 << 20], &[1, 2, 3, 4]] {
             assert_eq!(Packed::of(tokens), None);
+        }
+    }
+    proptest! {
+        #[test]
+        fn words_are_unpacked_one_behind_the_other(
+            words in proptest::collection::vec(
+                proptest::collection::vec(0u32..1 << 20, 0..4), 0..50,
+            ),
+        ) {
+            let packed: Vec<_> =
+                words.iter().map(|tokens| Packed::of(tokens).unwrap_or_default()).collect();
+            let mut out = vec![7];
+            unpack(&packed, &mut out);
+            prop_assert_eq!(&out[1..], &words.concat()[..]);
         }
     }
 }
