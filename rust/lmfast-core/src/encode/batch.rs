@@ -114,15 +114,12 @@ impl Tokenizer {
         batch: &mut Batch,
         watch: &Watch,
     ) -> Result<()> {
-        self.with_memory(|memory| {
+        self.with_encoder(rule, batch, |encoder| {
             for task in tasks {
                 match *task {
-                    Task::Text(text) => self.encode_into(text, rule, memory, &mut batch.ids)?,
-                    Task::Part(part, _) => self.encode_part(part, memory, &mut batch.ids)?,
-                    Task::End => {}
-                }
-                if task.ends_text() {
-                    batch.offsets.push(batch.ids.len() as u64);
+                    Task::Text(text) => encoder.text(text)?,
+                    Task::Part(part, _) => encoder.part(part)?,
+                    Task::End => encoder.end(),
                 }
                 watch.advance(task.bytes() as u64)?;
             }

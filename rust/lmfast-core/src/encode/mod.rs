@@ -6,6 +6,7 @@ mod batch;
 mod cache;
 mod decode;
 mod decode_batch;
+mod encoder;
 mod found;
 mod front;
 mod idle;
@@ -178,17 +179,6 @@ impl Tokenizer {
         let rule = self.special_tokens.rule(policy)?;
         self.with_memory(|memory| self.encode_into(text, &rule, memory, &mut ids))?;
         Ok(ids)
-    }
-
-    /// Do `work` with what appends the ids of texts, in which special tokens are ordinary text.
-    pub(crate) fn with_encoder<T>(
-        &self,
-        work: impl FnOnce(&mut dyn FnMut(&str, &mut Vec<TokenId>) -> Result<()>) -> Result<T>,
-    ) -> Result<T> {
-        let rule = self.special_tokens.rule(&SpecialPolicy::default())?;
-        self.with_memory(|memory| {
-            work(&mut |text, out| self.encode_into(text.into(), &rule, memory, out))
-        })
     }
 
     /// Appends the tokens of one pretoken at a time.

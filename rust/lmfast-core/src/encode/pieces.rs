@@ -9,15 +9,18 @@
 //! taken apart where no merge reaches across. Where many had to be, the next ones are taken apart
 //! before they are looked up.
 
+use std::ops::Range;
+
 use super::{
     Tokenizer,
     cache::Cache,
+    encoder::Waiting,
     found::{AT_ONCE, Found},
     front::Front,
     long_cache::LongCache,
     merge::{self, Lane, Workspace},
     packed,
-    seams::begins_character,
+    seams::{self, begins_character, write_places},
 };
 use crate::{
     error::Result,
@@ -28,9 +31,8 @@ use crate::{
 
 /// How many pieces are collected at most.
 const COLLECTED: usize = AT_ONCE;
-/// They are looked up when there are so many: one more word of places, or eight more parts, might not
-/// find room.
-const ENOUGH: usize = COLLECTED - u64::BITS as usize;
+/// They are looked up when there are so many: the places of one more block might not find room.
+const ENOUGH: usize = COLLECTED - seams::BLOCK;
 
 /// Room for ids that are written in vain, behind the last ones.
 pub(super) const SPARE_ROOM: usize = packed::TOKENS * COLLECTED + packed::WRITTEN_IN_VAIN;
@@ -41,8 +43,30 @@ pub(super) struct Memory {
     tables: Tables,
     pretokens: Collected,
     parts: Collected,
+    pub(super) texts: TextEnds,
+    pub(super) waiting: Waiting,
     /// Whether pretokens are taken apart before they are looked up, since many had to be.
     in_parts: bool,
+}
+
+/// Where each of several texts ends that are one behind the other.
+#[derive(Debug, Default)]
+pub(super) struct TextEnds {
+    in_bytes: Vec<usize>,
+    /// Of the first ones: those that are done.
+    in_ids: Vec<u64>,
+}
+
+impl TextEnds {
+    pub(super) fn ends_in_ids(&self) -> impl Iterator<Item = u64> {
+        self.in_ids.iter().copied()
+    }
+
+    /// Where the next one ends, if it does so at `end` or before.
+    #[inline(always)]
+    fn next_until(&self, end: usize) -> Option<usize> {
+        self.in_bytes.get(self.in_ids.len()).copied().filter(|&next| next <= end)
+    }
 }
 
 /// What is known of the tokens of pieces.
@@ -83,6 +107,8 @@ impl Memory {
             },
             pretokens: Collected::default(),
             parts: Collected::default(),
+            texts: TextEnds::default(),
+            waiting: Waiting::default(),
             in_parts: false,
         })
     }
@@ -124,6 +150,8 @@ impl Collected {
 pub(super) struct Pieces<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a [u8],
+    /// Where the text begins of which pretokens are told: theirs count from there.
+    base: usize,
     memory: &'a mut Memory,
     out: &'a mut Vec<TokenId>,
 }
@@ -137,19 +165,34 @@ impl<'a> Pieces<'a> {
     ) -> Self {
         // The text before this one may have ended early.
         memory.pretokens.clear(0);
-        Self { tokenizer, text, memory, out }
+        memory.texts.in_bytes.clear();
+        memory.texts.in_ids.clear();
+        Self { tokenizer, text, base: 0, memory, out }
+    }
+
+    /// Several texts stand one behind the other from `start` on, and end at `ends`.
+    pub(super) fn set_texts(&mut self, start: usize, ends: &[usize]) {
+        self.memory.pretokens.clear(start);
+        self.memory.texts.in_bytes.extend_from_slice(ends);
+    }
+
+    /// The pretokens to come are those of the text that begins here.
+    pub(super) fn begin_text(&mut self, start: usize) {
+        self.base = start;
     }
 
     /// Append the tokens of what is still collected.
     pub(super) fn finish(mut self) {
         self.flush();
+        // Empty ones at the end.
+        self.memory.texts.in_ids.resize(self.memory.texts.in_bytes.len(), self.out.len() as u64);
     }
 
     #[inline(never)]
     fn flush(&mut self) {
-        let Self { tokenizer, text, memory, out } = self;
-        let Memory { tables, pretokens, parts, in_parts } = &mut **memory;
-        let mut lookup = Lookup { tokenizer, text, tables, out, worth_parts: 0 };
+        let Self { tokenizer, text, memory, out, .. } = self;
+        let Memory { tables, pretokens, parts, texts, in_parts, .. } = &mut **memory;
+        let mut lookup = Lookup { tokenizer, text, tables, texts, out, worth_parts: 0 };
         if *in_parts {
             lookup.take_apart(pretokens, parts);
         } else {
@@ -165,25 +208,18 @@ impl Ends for Pieces<'_> {
     fn push(&mut self, end: usize) {
         let pretokens = &mut self.memory.pretokens;
         pretokens.len += 1;
-        pretokens.bounds[pretokens.len] = end;
+        pretokens.bounds[pretokens.len] = self.base + end;
         if pretokens.len >= ENOUGH {
             self.flush();
         }
     }
 
     #[inline(always)]
-    fn push_all(&mut self, base: usize, mut places: u64) {
+    fn push_all(&mut self, base: usize, places: u64) {
         let Collected { len, bounds, .. } = &mut self.memory.pretokens;
-        let room = &mut bounds[*len + 1..];
-        let count = places.count_ones() as usize;
-        // Eight at a time: how many there are cannot be foreseen. Those too many are written over.
-        for room in room.as_chunks_mut::<8>().0.iter_mut().take(count.div_ceil(8)) {
-            for end in room {
-                *end = base + places.trailing_zeros() as usize;
-                places &= places.wrapping_sub(1);
-            }
-        }
-        *len += count;
+        // Those too many are written over.
+        write_places(self.base + base, places, &mut bounds[*len + 1..]);
+        *len += places.count_ones() as usize;
         if *len >= ENOUGH {
             self.flush();
         }
@@ -194,6 +230,7 @@ struct Lookup<'a> {
     tokenizer: &'a Tokenizer,
     text: &'a [u8],
     tables: &'a mut Tables,
+    texts: &'a mut TextEnds,
     out: &'a mut Vec<TokenId>,
     /// How many pretokens came in parts, long ones of ASCII left out: these are rare.
     worth_parts: usize,
@@ -312,18 +349,32 @@ impl Lookup<'_> {
     /// Append the tokens of all: those that a word tells, and the others.
     #[inline(always)]
     fn put(&mut self, pieces: &Collected, mut parts: Option<&mut Collected>) {
-        let Found { tokens, missed, missed_len, keys, .. } = &pieces.found;
+        let Found { missed, missed_len, keys, .. } = &pieces.found;
         let mut next = 0;
         for (&index, &(key, hash)) in missed[..*missed_len].iter().zip(keys) {
             let index = usize::from(index);
-            packed::unpack(&tokens[next..index], self.out);
+            self.unpack(pieces, next..index);
             next = index + 1;
             if !self.tables.short.get(key, hash, self.out) {
                 let (start, end) = (pieces.bounds[index], pieces.bounds[next]);
                 self.put_unknown(start, end, (key, hash), parts.as_deref_mut());
             }
         }
-        packed::unpack(&tokens[next..pieces.len], self.out);
+        self.unpack(pieces, next..pieces.len);
+    }
+
+    /// Append the tokens of so many pieces that words tell, and note where texts end.
+    #[inline(always)]
+    fn unpack(&mut self, pieces: &Collected, mut range: Range<usize>) {
+        let Collected { bounds, found: Found { tokens, .. }, .. } = pieces;
+        while let Some(end) = self.texts.next_until(bounds[range.end]) {
+            let pieces = &bounds[range.start..=range.end];
+            let at = range.start + pieces.partition_point(|&bound| bound < end);
+            packed::unpack(&tokens[range.start..at], self.out);
+            self.texts.in_ids.push(self.out.len() as u64);
+            range.start = at;
+        }
+        packed::unpack(&tokens[range], self.out);
     }
 
     /// Append the tokens of a piece that the cache does not know, and remember them; it is a part

@@ -9,10 +9,7 @@
 //! Runs of letters in scripts without spaces come apart at nearly every character that a vocabulary
 //! has no longer tokens for, so that a small cache holds all their parts.
 
-use crate::{
-    hash::{first_bytes, spread},
-    vocabulary::Vocabulary,
-};
+use crate::{hash::spread, vocabulary::Vocabulary};
 
 /// Places inside of characters are not asked about: they are no help.
 pub(super) fn begins_character(byte: u8) -> bool {
@@ -90,67 +87,120 @@ pub(super) struct Parts<'a> {
     at: usize,
 }
 
+/// Places that are looked at together.
+pub(super) const BLOCK: usize = u64::BITS as usize;
+
+/// The bytes of a block, two before and two behind.
+type Around = [u8; BLOCK + 4];
+
 impl Parts<'_> {
-    /// Write where parts end into `out`, which has room for eight or more, until it has no room for
-    /// as many. How many they are; none are left if there still is room for eight.
-    #[inline(always)]
+    /// Write where parts end into `out`, which has room for a block, until it has no room for as many.
+    /// How many they are; none are left if there still is room for a block.
+    #[inline]
     pub(super) fn next_ends(&mut self, out: &mut [usize]) -> usize {
-        let Self { seams, text, ref mut ends, ref mut at } = *self;
-        let Some(&last) = ends.last() else { return 0 };
-        let mut len = 0;
-        while *at < last && len + 8 <= out.len() {
-            let padded;
-            let before = at.checked_sub(2);
-            let around: &[u8; 11] =
-                if let Some(around) = before.and_then(|before| text[before..].first_chunk()) {
-                    around
-                } else {
-                    padded = padded_around(text, *at);
-                    &padded
-                };
-            let mut places = first_of_characters(around);
-            if last - *at < 8 {
-                places &= (1 << (8 * (last - *at))) - 1;
-            }
-            while places != 0 {
-                let place = (places.trailing_zeros() / 8) as usize % 8;
-                places &= places - 1;
-                let four = around[place..place + 4].try_into().expect("four bytes");
-                let is_pretoken_end = *at + place == ends[0];
-                *ends = &ends[usize::from(is_pretoken_end)..];
-                // Written in any case: whether a part ends cannot be foreseen.
-                out[len] = *at + place;
-                len += usize::from(is_pretoken_end | !seams.may_join(four));
-            }
-            *at += 8;
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("bmi1")
+            && std::arch::is_x86_feature_detected!("bmi2")
+            && std::arch::is_x86_feature_detected!("popcnt")
+        {
+            // SAFETY: The processor has what it is compiled for.
+            return unsafe { self.next_ends_by_bits(out) };
         }
-        if *at >= last && len < out.len() {
-            *ends = &[];
+        self.next_ends_by(out)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi1,bmi2,popcnt")]
+    fn next_ends_by_bits(&mut self, out: &mut [usize]) -> usize {
+        self.next_ends_by(out)
+    }
+
+    /// The same, compiled for what the processor of whoever calls it has.
+    #[inline(always)]
+    fn next_ends_by(&mut self, out: &mut [usize]) -> usize {
+        let Some(&last) = self.ends.last() else { return 0 };
+        let mut len = 0;
+        while self.at < last && len + BLOCK <= out.len() {
+            let places = self.places_in_block(last);
+            write_places(self.at, places, &mut out[len..]);
+            len += places.count_ones() as usize;
+            self.at += BLOCK;
+        }
+        if self.at >= last && len < out.len() {
+            self.ends = &[];
             out[len] = last;
             len += 1;
         }
         len
     }
+
+    /// Where parts end in the next block, but for the last one.
+    #[inline(always)]
+    fn places_in_block(&mut self, last: usize) -> u64 {
+        let Self { seams, text, ref mut ends, at } = *self;
+        let padded;
+        let before = at.checked_sub(2);
+        let around: &Around =
+            if let Some(around) = before.and_then(|before| text[before..].first_chunk()) {
+                around
+            } else {
+                padded = padded_around(text, at);
+                &padded
+            };
+        let mut ends_here = 0;
+        while ends[0] < last && ends[0] - at < BLOCK {
+            ends_here |= 1 << (ends[0] - at);
+            *ends = &ends[1..];
+        }
+        let mut asked = first_of_characters(around) & !ends_here;
+        if last - at < BLOCK {
+            asked &= (1 << (last - at)) - 1;
+        }
+        let mut places = ends_here;
+        while asked != 0 {
+            let place = asked.trailing_zeros() as usize % BLOCK;
+            asked &= asked - 1;
+            let four = around[place..place + 4].try_into().expect("four bytes");
+            places |= u64::from(!seams.may_join(four)) << place;
+        }
+        places
+    }
 }
 
-/// The bytes around eight places, zeros where the text has none.
+/// Write the set bits of `places` as numbers behind `base`, and others behind them.
+#[inline(always)]
+pub(super) fn write_places(base: usize, mut places: u64, out: &mut [usize]) {
+    // Eight at a time: how many there are cannot be foreseen.
+    let groups = places.count_ones().div_ceil(8) as usize;
+    for group in out.as_chunks_mut::<8>().0.iter_mut().take(groups) {
+        for place in group {
+            *place = base + places.trailing_zeros() as usize;
+            places &= places.wrapping_sub(1);
+        }
+    }
+}
+
+/// The bytes around a block, zeros where the text has none.
 #[cold]
-fn padded_around(text: &[u8], at: usize) -> [u8; 11] {
+fn padded_around(text: &[u8], at: usize) -> Around {
     let from = at.saturating_sub(2);
-    let bytes: [u8; 11] = first_bytes(text, from);
-    let mut around = [0; 11];
-    let missing = from + 2 - at;
-    around[missing..].copy_from_slice(&bytes[..11 - missing]);
+    let bytes = &text[from..text.len().min(at + BLOCK + 2)];
+    let mut around = [0; BLOCK + 4];
+    around[from + 2 - at..][..bytes.len()].copy_from_slice(bytes);
     around
 }
 
-/// The highest bit of each of the eight bytes in the middle that is the first of its character.
+/// A bit for each byte of the block that is the first of its character.
 #[inline(always)]
-fn first_of_characters(around: &[u8; 11]) -> u64 {
+fn first_of_characters(around: &Around) -> u64 {
     const HIGHEST: u64 = 0x8080_8080_8080_8080;
-    let [_, _, eight @ .., _] = *around;
-    let bytes = u64::from_le_bytes(eight);
-    !(bytes & !(bytes << 1)) & HIGHEST
+    let [_, _, block @ .., _, _] = around;
+    let eights = block.as_chunks().0.iter().map(|&eight| u64::from_le_bytes(eight));
+    eights.rev().fold(0, |bits, bytes| {
+        let highest = !(bytes & !(bytes << 1)) & HIGHEST;
+        // Each of the eight bits comes to stand in the last byte of the product.
+        bits << 8 | (highest >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    })
 }
 
 /// The places in a token that are asked about.
@@ -171,4 +221,59 @@ fn quad(bytes: &[u8], at: usize) -> Option<u32> {
     }
     let four = bytes.get(at.checked_sub(2)?..)?.first_chunk()?;
     Some(u32::from_le_bytes(*four))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Parts end where pretokens do, and at those first bytes of characters where no token of the
+        /// vocabulary reaches across; the set may say "maybe" for nothing.
+        #[test]
+        fn parts_end_at_pretokens_and_at_places_that_may_not_join(
+            chars in proptest::collection::vec(
+                prop::sample::select(vec!['a', 'b', 'é', '中', '文', '字', '😀']), 1..120,
+            ),
+            cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..30),
+            first in any::<prop::sample::Index>(),
+            words in proptest::collection::btree_set("[ab中文é]{2,4}", 0..20),
+            room in BLOCK + 1..3 * BLOCK,
+        ) {
+            let bytes = (0..=255u8).map(|byte| Box::from([byte]));
+            let tokens = bytes.chain(words.iter().map(|word| word.as_bytes().into())).zip(0..);
+            let vocabulary =
+                Vocabulary::from_tokens_and_merges(tokens.collect(), &[], false).unwrap();
+            let text: String = chars.into_iter().collect();
+            let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+            let start = starts[first.index(starts.len())];
+            let mut ends: Vec<usize> = cuts.iter().map(|at| starts[at.index(starts.len())]).collect();
+            ends.push(text.len());
+            ends.retain(|&end| end > start);
+            ends.sort_unstable();
+            ends.dedup();
+
+            let seams = Seams::of(&vocabulary);
+            let mut parts = seams.parts(text.as_bytes(), start, &ends);
+            let mut found = Vec::new();
+            loop {
+                let mut out = vec![0; room];
+                let len = parts.next_ends(&mut out);
+                found.extend_from_slice(&out[..len]);
+                if len + BLOCK <= room {
+                    break;
+                }
+            }
+            let byte = |at: usize| text.as_bytes().get(at).copied().unwrap_or(0);
+            let expected: Vec<usize> = (start + 1..=text.len())
+                .filter(|&at| ends.contains(&at) || text.is_char_boundary(at) && {
+                    let before = if at < 2 { 0 } else { byte(at - 2) };
+                    !seams.may_join([before, byte(at - 1), byte(at), byte(at + 1)])
+                })
+                .collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
 }

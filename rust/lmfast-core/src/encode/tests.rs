@@ -128,11 +128,45 @@ proptest! {
                 prop_assert_eq!(count.unwrap(), expected.len());
             }
         }
-        let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
-        let threads = NonZero::new(threads);
-        let batch = tokenizer.encode_batch(&texts, &policy, threads, &Watch::default()).unwrap();
-        prop_assert_eq!(&batch.ids, &expected.concat());
-        let ends = batch.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
-        prop_assert_eq!(ends.collect::<Vec<_>>(), expected.iter().map(Vec::len).collect::<Vec<_>>());
+        assert_batch(&tokenizer, &texts, &policy, threads, &expected);
     }
+
+    /// Short texts, which wait for each other, between others; many are empty.
+    #[test]
+    fn texts_that_wait_are_not_mixed_up(
+        merges in merges(),
+        texts in proptest::collection::vec((text(), 0usize..90), 0..200),
+        pretokenizer in proptest::sample::select(vec!["gpt2", "o200k", "[a-z]+|.", "none"]),
+        whole in any::<bool>(),
+        threads in 1usize..4,
+    ) {
+        let tokenizer = tokenizer(&merges, pretokenizer, whole);
+        let texts: Vec<Vec<u8>> = texts
+            .into_iter()
+            .map(|(mut text, len)| {
+                text.truncate(len);
+                text
+            })
+            .collect();
+        let policy = SpecialPolicy { allowed: SpecialSet::All, disallowed: SpecialSet::None };
+        let expected: Vec<_> = texts.iter().map(|text| by_the_rule(&tokenizer, text)).collect();
+        for _ in 0..2 {
+            assert_batch(&tokenizer, &texts, &policy, threads, &expected);
+        }
+    }
+}
+
+fn assert_batch(
+    tokenizer: &Tokenizer,
+    texts: &[Vec<u8>],
+    policy: &SpecialPolicy,
+    threads: usize,
+    expected: &[Vec<TokenId>],
+) {
+    let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+    let threads = NonZero::new(threads);
+    let batch = tokenizer.encode_batch(&texts, policy, threads, &Watch::default()).unwrap();
+    assert_eq!(batch.ids, expected.concat());
+    let ends = batch.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+    assert_eq!(ends.collect::<Vec<_>>(), expected.iter().map(Vec::len).collect::<Vec<_>>());
 }

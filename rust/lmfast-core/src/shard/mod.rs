@@ -12,11 +12,11 @@ pub use writer::ShardTotals;
 use writer::{Claim, ShardWriter, take_back};
 
 use crate::{
-    encode::Tokenizer,
+    encode::{Batch, Tokenizer},
     error::{Error, ErrorKind, Result},
     in_order,
     source::{Block, Sources, line_end},
-    special::Matcher,
+    special::{Matcher, SpecialPolicy},
     threads,
     vocabulary::TokenId,
     watch::Watch,
@@ -94,12 +94,12 @@ pub fn write_shards(
 /// The ids of a block, and the parts of documents that they belong to.
 #[derive(Default)]
 struct Encoded {
-    ids: Vec<TokenId>,
+    /// The ids of each part, and where they end.
+    batch: Batch,
     parts: Vec<Part>,
 }
 
 struct Part {
-    ids: std::ops::Range<usize>,
     bytes: u64,
     ends_document: bool,
 }
@@ -109,16 +109,15 @@ fn encode_block(
     block: &Block<'_>,
     max_document_bytes: Option<NonZero<usize>>,
 ) -> Result<Encoded> {
-    let mut encoded = Encoded::default();
-    tokenizer.with_encoder(|encode| {
+    let Encoded { mut batch, mut parts } = Encoded::default();
+    let rule = tokenizer.special_tokens().rule(&SpecialPolicy::default())?;
+    tokenizer.with_encoder(&rule, &mut batch, |encoder| {
         block.for_each(|segment, ends_document| {
             let mut rest = segment;
             loop {
                 let (text, after) = rest.split_at(document_end(rest, max_document_bytes));
-                let start = encoded.ids.len();
-                encode(text, &mut encoded.ids)?;
-                encoded.parts.push(Part {
-                    ids: start..encoded.ids.len(),
+                encoder.text(text.into())?;
+                parts.push(Part {
                     bytes: text.len() as u64,
                     ends_document: ends_document || !after.is_empty(),
                 });
@@ -129,7 +128,7 @@ fn encode_block(
             }
         })
     })?;
-    Ok(encoded)
+    Ok(Encoded { batch, parts })
 }
 
 /// Where a document that is too long is cut; else its end.
@@ -150,14 +149,16 @@ struct Splits {
 }
 
 impl Splits {
-    fn write(&mut self, encoded: &Encoded) -> Result<()> {
-        for part in &encoded.parts {
+    fn write(&mut self, Encoded { batch, parts }: &Encoded) -> Result<()> {
+        let mut start = 0;
+        for (part, &end) in parts.iter().zip(&batch.offsets) {
             let is_held_out = self.one_in.is_some_and(|one_in| is_held_out(self.document, one_in));
             let writer = match &mut self.held_out {
                 Some(held_out) if is_held_out => held_out,
                 _ => &mut self.train,
             };
-            writer.write(&encoded.ids[part.ids.clone()], part.bytes)?;
+            writer.write(&batch.ids[start..end as usize], part.bytes)?;
+            start = end as usize;
             if part.ends_document && writer.in_document() {
                 writer.write(&[self.end_id], 0)?;
                 writer.end_document()?;
