@@ -130,11 +130,11 @@ impl<const N: usize> Lane<N> {
     /// Ask for the memory that `rank_neighbours` will read.
     #[inline]
     fn ask_for_neighbours(&self, pairs: &PairRanks) {
-        let Self { tokens, len, at, .. } = *self;
+        let (tokens, at) = (&self.tokens, self.at);
         if at > 0 {
             pairs.prefetch(tokens[at - 1], tokens[at]);
         }
-        if at + 1 < len {
+        if at + 1 < self.len {
             pairs.prefetch(tokens[at], tokens[at + 1]);
         }
     }
