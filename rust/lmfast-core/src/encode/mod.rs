@@ -138,10 +138,15 @@ impl Tokenizer {
 
     /// A hash of all that decides which ids a text gets: 64 hexadecimal digits.
     pub fn identity(&self) -> String {
-        let mut hash = Sha256::new();
+        // Hashed many parts at a time: most have four bytes.
+        let (mut hash, mut waiting) = (Sha256::new(), Vec::with_capacity(1 << 14));
         let mut part = |bytes: &[u8]| {
-            hash.update((bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
+            waiting.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            waiting.extend_from_slice(bytes);
+            if waiting.len() > 1 << 13 {
+                hash.update(&waiting);
+                waiting.clear();
+            }
         };
         part(b"lmfast tokenizer 1");
         part(self.pretokenizer.pattern().map_or(&b"\0none"[..], str::as_bytes));
@@ -165,6 +170,7 @@ impl Tokenizer {
         if !settings.is_empty() {
             part(&settings);
         }
+        hash.update(&waiting);
         hexadecimal(hash)
     }
 

@@ -59,15 +59,22 @@ static ENCODED: [([u8; 2], u8); 256] = {
 
 /// Bytes as printable characters.
 pub(crate) fn to_chars(bytes: &[u8]) -> String {
+    let mut text = Vec::new();
+    push_chars(bytes, &mut text);
+    into_string(text).expect("characters in UTF-8")
+}
+
+/// Append bytes as printable characters, in UTF-8.
+pub(crate) fn push_chars(bytes: &[u8], text: &mut Vec<u8>) {
     // Two bytes are written in any case, and the next ones where the character ends.
-    let (mut text, mut end) = (vec![0; 2 * bytes.len()], 0);
+    let mut end = text.len();
+    text.resize(end + 2 * bytes.len(), 0);
     for &byte in bytes {
         let (two, len) = ENCODED[usize::from(byte)];
         text[end..end + 2].copy_from_slice(&two);
         end += usize::from(len);
     }
     text.truncate(end);
-    into_string(text).expect("characters in UTF-8")
 }
 
 /// The bytes that such characters stand for, or `None` if one of them stands for none.

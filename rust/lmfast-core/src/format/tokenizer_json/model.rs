@@ -16,8 +16,9 @@ use serde_json::Value;
 use crate::{
     encode::Tokenizer,
     error::{Error, Result},
-    format::{byte_level::to_chars, spelled_bytes, split_merge},
+    format::{byte_level::push_chars, spelled_bytes, split_merge},
     special::AddedToken,
+    utf8::into_string,
     vocabulary::{BytePair, TokenId, Vocabulary, join},
 };
 
@@ -47,7 +48,15 @@ struct Merges<'a>(&'a Vocabulary);
 
 impl Serialize for Merges<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let spelled = |id| to_chars(self.0.token_bytes(id).expect("a merge joins tokens"));
+        // Each token is spelled once, and joined many times.
+        let (mut text, mut places) = (Vec::new(), vec![0..0; self.0.len()]);
+        for (id, bytes) in self.0.tokens() {
+            let start = text.len();
+            push_chars(bytes, &mut text);
+            places[id as usize] = start..text.len();
+        }
+        let text = into_string(text).expect("characters in UTF-8");
+        let spelled = |id: TokenId| &text[places[id as usize].clone()];
         serializer.collect_seq(self.0.merges().iter().map(|m| [spelled(m.left), spelled(m.right)]))
     }
 }
