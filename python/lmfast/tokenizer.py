@@ -65,6 +65,7 @@ class Tokenizer(FileMethods, EncodingMethods, DecodingMethods, TiktokenNames, Tr
         *,
         roles: Roles | None = None,
     ) -> None:
+        _require_core(core)
         self._core = core
         self.roles: Roles = {} if roles is None else roles
         """What special tokens are for, by transformers' names, such as ``eos_token``; only for
@@ -210,6 +211,15 @@ def require_tokenizer(value: object) -> None:
         msg = (
             f"a tokenizer must be lmfast.Tokenizer, as Tokenizer.load gives it, not "
             f"{type(value).__name__}"
+        )
+        raise InputTypeError(msg)
+
+
+def _require_core(value: object) -> None:
+    if not isinstance(value, _Core):
+        msg = (
+            "a Tokenizer comes from Tokenizer.load(path), Tokenizer.from_pretrained(name), "
+            f"lmfast.get_encoding(name) or lmfast.train_bpe, not from {type(value).__name__}"
         )
         raise InputTypeError(msg)
 

@@ -245,3 +245,8 @@ def test_a_message_is_one_line() -> None:
         assert 10 < len(str(refused.value)) < 300
         if "regular expression" not in str(refused.value):
             assert "\n" not in str(refused.value)
+
+
+def test_a_path_is_no_tokenizer_and_the_error_names_what_reads_it() -> None:
+    with pytest.raises(InputTypeError, match=r"comes from Tokenizer\.load\(path\).* not from str"):
+        lmfast.Tokenizer("tokenizer.json")  # type: ignore[arg-type]
