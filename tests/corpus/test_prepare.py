@@ -3,8 +3,8 @@
 import pytest
 
 import lmfast
-from lmfast.corpus import prepare
-from lmfast.errors import ConfigError, CorpusError, InputTypeError
+from lmfast.corpus import TokenShards, prepare
+from lmfast.errors import ConfigError, CorpusError, InputTypeError, MissingFileError
 
 
 @pytest.fixture
@@ -45,3 +45,9 @@ def test_a_link_that_leads_nowhere_is_in_the_way(tmp_path, corpus, tokenizer):
     (tmp_path / "out").symlink_to(tmp_path / "nowhere")
     with pytest.raises(OSError, match="there already"):
         prepare(corpus, tokenizer, tmp_path / "out")
+
+
+def test_the_folder_above_the_shards_names_theirs(tmp_path, tokenizer):
+    prepare(iter(["ab", "b", "a"]), tokenizer, tmp_path / "out", held_out_one_in=2)
+    with pytest.raises(MissingFileError, match=r"the shards are in .*train and .*held_out"):
+        TokenShards.open(tmp_path / "out")

@@ -13,6 +13,8 @@ from typing import Any, Literal, cast
 from lmfast.errors import CorpusError, FileError, MissingFileError
 
 MANIFEST_FILE = "manifest.json"
+TRAIN_FOLDER, HELD_OUT_FOLDER = "train", "held_out"
+"""Where the documents are that are trained on, and those held out, where some are."""
 FORMAT = "lmfast.shards"
 VERSION = 1
 ITEM_SIZE = {"uint16": 2, "uint32": 4}
@@ -71,10 +73,13 @@ def read_manifest(folder: Path) -> Manifest:
         text = path.read_text(encoding="utf-8")
         table = json.loads(text)
     except FileNotFoundError as error:
-        msg = (
-            f"cannot open the shards {folder}: it has no {MANIFEST_FILE}, so it is not a shard "
-            "folder or its writing was not finished"
-        )
+        inner = [folder / name for name in (TRAIN_FOLDER, HELD_OUT_FOLDER)]
+        found = [str(shards) for shards in inner if (shards / MANIFEST_FILE).exists()]
+        if found:
+            why = f"the shards are in {' and '.join(found)}"
+        else:
+            why = "it is not a shard folder, or its writing was not finished"
+        msg = f"cannot open the shards {folder}: it has no {MANIFEST_FILE}; {why}"
         raise MissingFileError(msg) from error
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror}"

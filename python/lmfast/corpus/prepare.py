@@ -4,11 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmfast._lmfast import write_shards
+from lmfast.corpus.manifest import HELD_OUT_FOLDER, TRAIN_FOLDER
 from lmfast.corpus.shards import TokenShards
 from lmfast.sources import Corpus, OnError, Skipped, StrPath, open_sources, skipped_in
 from lmfast.tokenizer import END_OF_TEXT, Progress, Tokenizer, require_tokenizer
-
-TRAIN_FOLDER, HELD_OUT_FOLDER = "train", "held_out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
