@@ -20,6 +20,8 @@ pub mod train;
 mod utf8;
 pub mod vocabulary;
 mod watch;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 pub use encode::Tokenizer;
 pub use error::{Error, ErrorKind, Result};

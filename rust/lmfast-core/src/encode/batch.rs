@@ -26,7 +26,8 @@ const LONG_BYTES: usize = 4 * GROUP_BYTES;
 pub struct Batch {
     /// The ids of all texts.
     pub ids: Vec<TokenId>,
-    /// Where each text begins in `ids`, then where the last one ends: one more than texts.
+    /// Where each text begins in `ids`, then where the last one ends: one more than texts. In what is
+    /// made for a larger one, ends alone.
     pub offsets: Vec<u64>,
 }
 

@@ -12,7 +12,7 @@ use crate::{
 
 /// Texts of up to so many bytes wait for others.
 const SHORT: usize = if cfg!(test) { 1 << 6 } else { 1 << 10 };
-/// And no more than so many bytes wait.
+/// About so many bytes wait at most, of which each text is one more.
 const MOST_WAITING: usize = if cfg!(test) { 1 << 8 } else { 1 << 14 };
 
 /// Bytes before and behind the texts.
@@ -52,8 +52,8 @@ pub(crate) struct Encoder<'a> {
 }
 
 impl Tokenizer {
-    /// Do `work` with what appends to `out`, the offsets of which are ends alone. Where it fails, so
-    /// many texts were encoded before.
+    /// Do `work` with what appends to `out`, the offsets of which are ends alone. Where encoding fails,
+    /// so many texts were encoded before.
     pub(crate) fn with_encoder<T>(
         &self,
         rule: &Rule,
@@ -78,7 +78,7 @@ impl Encoder<'_> {
             let waiting = &mut self.memory.waiting;
             waiting.text.push_str(text);
             waiting.ends.push(waiting.text.len());
-            if waiting.text.len() > MOST_WAITING {
+            if waiting.text.len() + waiting.ends.len() > MOST_WAITING {
                 self.flush()?;
             }
             return Ok(());
@@ -97,6 +97,7 @@ impl Encoder<'_> {
 
     /// A text of which there were parts ends here.
     pub(super) fn end(&mut self) {
+        debug_assert!(self.memory.waiting.ends.is_empty(), "no text waits: it would end first");
         self.out.offsets.push(self.out.ids.len() as u64);
     }
 

@@ -76,7 +76,7 @@ pub(super) struct Lane<const N: usize> {
     /// `ranks[i]` is the rank at which `tokens[i]` and `tokens[i + 1]` merge.
     ranks: [u32; N],
     len: usize,
-    /// What was merged last; none behind the end.
+    /// Where the token stands that was made last.
     at: usize,
 }
 

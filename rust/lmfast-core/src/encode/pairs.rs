@@ -3,14 +3,14 @@
 use crate::{
     hash::spread,
     prefetch::prefetch_item,
-    vocabulary::{Merge, TokenId},
+    vocabulary::{MAX_TOKENS, Merge, TokenId},
 };
 
 /// The rank of a pair that does not merge.
 pub(super) const NEVER: u32 = u32::MAX;
 
 /// An open-addressed table and two smaller ones that answer most questions: the large one is seldom
-/// in a core's own cache.
+/// in a core's own cache as a whole.
 ///
 /// A slot is one word. A pair is a number of 48 bits, which is multiplied by an odd one: nothing of it
 /// is lost. The leading bits of the product say where it belongs. A slot holds all of its bits but the
@@ -24,15 +24,15 @@ pub(super) struct PairRanks {
     /// Ones where slots hold the rank.
     rank_mask: u64,
     merged: Merged,
-    /// One bit or more of eight is unset: a pair without a bit does not merge.
+    /// At most one bit in eight is set: a pair without a bit does not merge.
     filter: Box<[u64]>,
     filter_shift: u32,
     /// The ranks of two bytes.
     byte_ranks: Box<[u32; 1 << 16]>,
 }
 
-/// Ids are below 2^24.
 const ID_BITS: u32 = 24;
+const _: () = assert!(MAX_TOKENS <= 1 << ID_BITS, "no bit of an id is lost");
 /// Bits of a slot that a pair leaves free.
 const FREE_BITS: u32 = u64::BITS - 2 * ID_BITS;
 

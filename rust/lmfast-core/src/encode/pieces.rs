@@ -20,7 +20,7 @@ use super::{
     long_cache::LongCache,
     merge::{self, Lane, Workspace},
     packed,
-    seams::{self, begins_character, write_places},
+    seams::{self, write_places},
 };
 use crate::{
     error::Result,
@@ -41,8 +41,8 @@ pub(super) const SPARE_ROOM: usize = packed::TOKENS * COLLECTED + packed::WRITTE
 #[derive(Debug)]
 pub(super) struct Memory {
     tables: Tables,
-    pretokens: Collected,
-    parts: Collected,
+    pretokens: Box<Collected>,
+    parts: Box<Collected>,
     pub(super) texts: TextEnds,
     pub(super) waiting: Waiting,
     /// Whether pretokens are taken apart before they are looked up, since many had to be.
@@ -91,7 +91,7 @@ struct Collected {
     len: usize,
     /// Where the first one starts, and where each ends.
     bounds: [usize; COLLECTED + 1],
-    /// The tokens of each, if a table told them in a word.
+    /// What the tables tell of them.
     found: Found,
 }
 
@@ -105,8 +105,8 @@ impl Memory {
                 workspace: Workspace::default(),
                 lanes: [Lane::default(); LANES],
             },
-            pretokens: Collected::default(),
-            parts: Collected::default(),
+            pretokens: Box::default(),
+            parts: Box::default(),
             texts: TextEnds::default(),
             waiting: Waiting::default(),
             in_parts: false,
@@ -216,7 +216,7 @@ impl Ends for Pieces<'_> {
 
     #[inline(always)]
     fn push_all(&mut self, base: usize, places: u64) {
-        let Collected { len, bounds, .. } = &mut self.memory.pretokens;
+        let Collected { len, bounds, .. } = &mut *self.memory.pretokens;
         // Those too many are written over.
         write_places(self.base + base, places, &mut bounds[*len + 1..]);
         *len += places.count_ones() as usize;
@@ -242,7 +242,8 @@ impl Lookup<'_> {
     fn take_apart(&mut self, pretokens: &Collected, parts: &mut Collected) {
         let ends = pretokens.ends();
         parts.clear(pretokens.start());
-        if self.come_apart_at_once(pretokens.start(), ends) {
+        self.count_worth_parts(pretokens.start(), ends);
+        if self.tokenizer.whole_only.is_empty() {
             self.push_parts(parts, pretokens.start(), ends);
             return self.look_up_parts(parts);
         }
@@ -260,17 +261,11 @@ impl Lookup<'_> {
         self.look_up_parts(parts);
     }
 
-    /// Whether no pretoken can be a token as a whole only, and all begin with characters. Counts those
-    /// that are worth it.
-    fn come_apart_at_once(&mut self, mut start: usize, ends: &[usize]) -> bool {
-        let mut at_once = self.tokenizer.whole_only.is_empty();
+    fn count_worth_parts(&mut self, mut start: usize, ends: &[usize]) {
         for &end in ends {
-            let first = self.text[start];
-            self.worth_parts += usize::from(!first.is_ascii());
-            at_once &= begins_character(first);
+            self.worth_parts += usize::from(!self.text[start].is_ascii());
             start = end;
         }
-        at_once
     }
 
     /// Collect the parts of the pretokens that end at `ends`.

@@ -12,7 +12,7 @@
 use crate::{hash::spread, vocabulary::Vocabulary};
 
 /// Places inside of characters are not asked about: they are no help.
-pub(super) fn begins_character(byte: u8) -> bool {
+fn begins_character(byte: u8) -> bool {
     byte & 0xC0 != 0x80
 }
 
@@ -78,8 +78,7 @@ impl Seams {
     }
 }
 
-/// The parts of the pretokens that end at `ends`, all of which begin with characters, or of one
-/// pretoken.
+/// The parts of the pretokens that end at `ends`.
 pub(super) struct Parts<'a> {
     seams: &'a Seams,
     text: &'a [u8],
@@ -99,10 +98,7 @@ impl Parts<'_> {
     #[inline]
     pub(super) fn next_ends(&mut self, out: &mut [usize]) -> usize {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("bmi1")
-            && std::arch::is_x86_feature_detected!("bmi2")
-            && std::arch::is_x86_feature_detected!("popcnt")
-        {
+        if crate::x86::is_supported() {
             // SAFETY: The processor has what it is compiled for.
             return unsafe { self.next_ends_by_bits(out) };
         }
@@ -249,7 +245,7 @@ mod tests {
             let text: String = chars.into_iter().collect();
             let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
             let start = starts[first.index(starts.len())];
-            let mut ends: Vec<usize> = cuts.iter().map(|at| starts[at.index(starts.len())]).collect();
+            let mut ends: Vec<usize> = cuts.iter().map(|at| at.index(text.len())).collect();
             ends.push(text.len());
             ends.retain(|&end| end > start);
             ends.sort_unstable();

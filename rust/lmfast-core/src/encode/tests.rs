@@ -153,6 +153,8 @@ proptest! {
         for _ in 0..2 {
             assert_batch(&tokenizer, &texts, &policy, threads, &expected);
         }
+        #[cfg(target_arch = "x86_64")]
+        crate::x86::portable::only(|| assert_batch(&tokenizer, &texts, &policy, 1, &expected));
     }
 }
 
@@ -169,4 +171,22 @@ fn assert_batch(
     assert_eq!(batch.ids, expected.concat());
     let ends = batch.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
     assert_eq!(ends.collect::<Vec<_>>(), expected.iter().map(Vec::len).collect::<Vec<_>>());
+}
+
+/// Of texts that wait for each other, some empty, the one is named that a pattern gives up in.
+#[test]
+fn an_error_names_its_text_among_those_that_wait() {
+    let tokenizer = tokenizer(&[], r"(a|aa)+\1!|\s+(?!\S)", false);
+    let bad = "a".repeat(60) + "b!";
+    for place in [0, 1, 7, 30, 59] {
+        let mut texts = ["", "ab", "", "b b", "a", ""].repeat(10);
+        texts[place] = &bad;
+        for threads in [1, 3] {
+            let policy = SpecialPolicy::default();
+            let threads = NonZero::new(threads);
+            let error = tokenizer.encode_batch(&texts, &policy, threads, &Watch::default());
+            let error = error.unwrap_err().to_string();
+            assert!(error.starts_with(&format!("document {place}: ")), "{error}");
+        }
+    }
 }

@@ -150,6 +150,7 @@ struct Splits {
 
 impl Splits {
     fn write(&mut self, Encoded { batch, parts }: &Encoded) -> Result<()> {
+        debug_assert_eq!(parts.len(), batch.offsets.len(), "each part has its ids");
         let mut start = 0;
         for (part, &end) in parts.iter().zip(&batch.offsets) {
             let is_held_out = self.one_in.is_some_and(|one_in| is_held_out(self.document, one_in));

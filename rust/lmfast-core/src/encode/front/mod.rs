@@ -24,7 +24,7 @@ const SETS: usize = 1 << SET_BITS;
 /// Up to eight bytes, behind zeros. The first is not zero, so that the length is known too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
-pub(super) struct Key(u64);
+struct Key(u64);
 
 /// Odd numbers without a pattern, for the two halves of a key.
 const FACTORS: [u32; 2] = [0x9E37_79B1, 0x85EB_CA77];
@@ -84,7 +84,7 @@ impl Front {
     pub(super) fn look_up(&mut self, text: &[u8], bounds: &[usize], found: &mut Found) {
         let mut done = 0;
         #[cfg(target_arch = "x86_64")]
-        if x86::is_supported() {
+        if crate::x86::is_supported() {
             // SAFETY: The processor has what it is compiled for.
             done = unsafe { x86::ask(&self.sets, text, bounds, &mut self.asked) };
         }
@@ -98,7 +98,7 @@ impl Front {
         done = 0;
         found.missed_len = 0;
         #[cfg(target_arch = "x86_64")]
-        if x86::is_supported() {
+        if crate::x86::is_supported() {
             // SAFETY: The processor has what it is compiled for.
             done = unsafe { x86::answer(&self.sets, &self.asked, len, found) };
         }
@@ -201,6 +201,14 @@ mod tests {
             }
             let mut found = Found::default();
             front.look_up(&text, &bounds, &mut found);
+            #[cfg(target_arch = "x86_64")]
+            {
+                let mut portable = Found::default();
+                crate::x86::portable::only(|| front.look_up(&text, &bounds, &mut portable));
+                let len = bounds.len() - 1;
+                prop_assert_eq!(&portable.tokens[..len], &found.tokens[..len]);
+                prop_assert_eq!(&portable.missed[..portable.missed_len], &found.missed[..found.missed_len]);
+            }
             let mut missed = Vec::new();
             for (index, &(start, end)) in pieces.iter().enumerate() {
                 let mut bytes = [0; 8];

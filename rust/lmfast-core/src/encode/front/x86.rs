@@ -18,11 +18,6 @@ use crate::{
 /// Pieces of a step.
 const LANES: usize = 4;
 
-#[inline]
-pub(super) fn is_supported() -> bool {
-    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt")
-}
-
 /// Set the keys of pieces, but for the last few, and ask for the memory of their sets. For how many.
 #[target_feature(enable = "avx2,popcnt")]
 pub(super) fn ask(sets: &[Set; SETS], text: &[u8], bounds: &[usize], asked: &mut Asked) -> usize {

@@ -81,7 +81,7 @@ pub(super) fn unpack(words: &[Packed], out: &mut Vec<TokenId>) {
 #[inline(always)]
 fn unpack_into(words: &[Packed], room: &mut [MaybeUninit<TokenId>]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if x86::is_supported() {
+    if crate::x86::is_supported() {
         // SAFETY: The processor has what it is compiled for.
         return unsafe { x86::unpack_into(words, room) };
     }
@@ -125,6 +125,12 @@ mod tests {
             let mut out = vec![7];
             unpack(&packed, &mut out);
             prop_assert_eq!(&out[1..], &words.concat()[..]);
+            #[cfg(target_arch = "x86_64")]
+            {
+                out.truncate(1);
+                crate::x86::portable::only(|| unpack(&packed, &mut out));
+                prop_assert_eq!(&out[1..], &words.concat()[..]);
+            }
         }
     }
 }

@@ -10,11 +10,6 @@ use std::{
 use super::{COUNT_BITS, ID_BITS, ID_MASK, Packed, TOKENS, WRITTEN_IN_VAIN};
 use crate::vocabulary::TokenId;
 
-#[inline]
-pub(super) fn is_supported() -> bool {
-    std::arch::is_x86_feature_detected!("avx2")
-}
-
 /// For each id those four bytes of a word that hold it, and how many bits stand before it in them.
 const BYTES: [u8; 16] = [0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 0x80, 0x80, 0x80, 0x80];
 const BITS_BEFORE: [u32; 4] =

@@ -122,7 +122,7 @@ impl Tier {
     #[inline]
     pub(super) fn detect() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
-        if x86::is_supported() {
+        if crate::x86::is_supported() {
             return Some(Self::Avx2);
         }
         #[cfg(target_arch = "aarch64")]
@@ -242,7 +242,8 @@ pub(super) fn ends<const DETAILS: bool>(
 ) {
     match tier {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: `detect`, which alone makes a tier, has seen that the processor has all of it.
+        // SAFETY: `detect`, which makes all tiers but that of `x86::ends`, has seen that the processor
+        // has all of it.
         Tier::Avx2 => unsafe { x86::ends(text, rules, ends) },
         #[cfg(target_arch = "aarch64")]
         Tier::Neon => ends_by(text, tier, rules, ends),

@@ -7,16 +7,6 @@ use std::arch::x86_64::{
 
 use super::{BLOCK, Block, Ends, Rules, Tier, Window, ends_by, wide};
 
-/// Every processor with AVX2 that was sold has the others, too.
-#[inline]
-pub(super) fn is_supported() -> bool {
-    std::arch::is_x86_feature_detected!("avx2")
-        && std::arch::is_x86_feature_detected!("bmi1")
-        && std::arch::is_x86_feature_detected!("bmi2")
-        && std::arch::is_x86_feature_detected!("lzcnt")
-        && std::arch::is_x86_feature_detected!("popcnt")
-}
-
 /// Tell `ends` where each pretoken ends.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn ends<const DETAILS: bool>(
