@@ -19,13 +19,12 @@ use super::{
     front::Front,
     long_cache::LongCache,
     merge::{self, Lane, Workspace},
-    packed,
-    seams::{self, write_places},
+    packed, seams,
 };
 use crate::{
     error::Result,
     hash::{self, Short},
-    pretokenize::Ends,
+    pretokenize::{Ends, write_places},
     vocabulary::TokenId,
 };
 

@@ -9,7 +9,7 @@
 //! Runs of letters in scripts without spaces come apart at nearly every character that a vocabulary
 //! has no longer tokens for, so that a small cache holds all their parts.
 
-use crate::{hash::spread, vocabulary::Vocabulary};
+use crate::{hash::spread, pretokenize::write_places, vocabulary::Vocabulary};
 
 /// Places inside of characters are not asked about: they are no help.
 fn begins_character(byte: u8) -> bool {
@@ -160,19 +160,6 @@ impl Parts<'_> {
             places |= u64::from(!seams.may_join(four)) << place;
         }
         places
-    }
-}
-
-/// Write the set bits of `places` as numbers behind `base`, and others behind them.
-#[inline(always)]
-pub(super) fn write_places(base: usize, mut places: u64, out: &mut [usize]) {
-    // Eight at a time: how many there are cannot be foreseen.
-    let groups = places.count_ones().div_ceil(8) as usize;
-    for group in out.as_chunks_mut::<8>().0.iter_mut().take(groups) {
-        for place in group {
-            *place = base + places.trailing_zeros() as usize;
-            places &= places.wrapping_sub(1);
-        }
     }
 }
 

@@ -22,3 +22,16 @@ impl<F: FnMut(usize)> Ends for F {
         self(end);
     }
 }
+
+/// Write the set bits of `places` as numbers behind `base`, and others behind them.
+#[inline(always)]
+pub(crate) fn write_places(base: usize, mut places: u64, out: &mut [usize]) {
+    // Eight at a time: how many there are cannot be foreseen.
+    let groups = places.count_ones().div_ceil(8) as usize;
+    for group in out.as_chunks_mut::<8>().0.iter_mut().take(groups) {
+        for place in group {
+            *place = base + places.trailing_zeros() as usize;
+            places &= places.wrapping_sub(1);
+        }
+    }
+}

@@ -17,7 +17,7 @@ mod unicode;
 use std::{fmt, sync::Arc};
 
 pub(crate) use cut::SafeCuts;
-pub(crate) use ends::Ends;
+pub(crate) use ends::{Ends, write_places};
 use masks::Tier;
 pub use regex::{Engine, UserPattern};
 pub use steps::Steps;
