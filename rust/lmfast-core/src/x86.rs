@@ -24,11 +24,19 @@ pub(crate) mod portable {
         pub(super) static IS_ASKED_FOR: Cell<bool> = const { Cell::new(false) };
     }
 
+    /// Until it is dropped, also by a test that fails.
+    struct Asked;
+
+    impl Drop for Asked {
+        fn drop(&mut self) {
+            IS_ASKED_FOR.set(false);
+        }
+    }
+
     /// Do `work` as on a processor that has none of it, as far as this thread does it.
     pub(crate) fn only<T>(work: impl FnOnce() -> T) -> T {
+        let _asked = Asked;
         IS_ASKED_FOR.set(true);
-        let done = work();
-        IS_ASKED_FOR.set(false);
-        done
+        work()
     }
 }

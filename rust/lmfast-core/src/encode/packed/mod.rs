@@ -113,6 +113,7 @@ mod tests {
             assert_eq!(Packed::of(tokens), None);
         }
     }
+
     proptest! {
         #[test]
         fn words_are_unpacked_one_behind_the_other(
