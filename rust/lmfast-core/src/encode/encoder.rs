@@ -54,19 +54,18 @@ pub(crate) struct Encoder<'a> {
 impl Tokenizer {
     /// Do `work` with what appends to `out`, the offsets of which are ends alone. Where encoding fails,
     /// so many texts were encoded before.
-    pub(crate) fn with_encoder<T>(
+    pub(crate) fn with_encoder(
         &self,
         rule: &Rule,
         out: &mut Batch,
-        work: impl FnOnce(&mut Encoder<'_>) -> Result<T>,
-    ) -> Result<T> {
+        work: impl FnOnce(&mut Encoder<'_>) -> Result<()>,
+    ) -> Result<()> {
         self.with_memory(|memory| {
             // The call before this one may have ended early.
             memory.waiting.clear();
             let mut encoder = Encoder { tokenizer: self, rule, memory, out };
-            let done = work(&mut encoder)?;
-            encoder.flush()?;
-            Ok(done)
+            work(&mut encoder)?;
+            encoder.flush()
         })
     }
 }

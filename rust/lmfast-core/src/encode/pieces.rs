@@ -28,13 +28,11 @@ use crate::{
     vocabulary::TokenId,
 };
 
-/// How many pieces are collected at most.
-const COLLECTED: usize = AT_ONCE;
-/// They are looked up when there are so many: the places of one more block might not find room.
-const ENOUGH: usize = COLLECTED - seams::BLOCK;
+/// Pieces are looked up when there are so many: the places of one more block might not find room.
+const ENOUGH: usize = AT_ONCE - seams::BLOCK;
 
 /// Room for ids that are written in vain, behind the last ones.
-pub(super) const SPARE_ROOM: usize = packed::TOKENS * COLLECTED + packed::WRITTEN_IN_VAIN;
+pub(super) const SPARE_ROOM: usize = packed::TOKENS * AT_ONCE + packed::WRITTEN_IN_VAIN;
 
 /// What encoding carries from one text to the next.
 #[derive(Debug)]
@@ -89,7 +87,7 @@ const LANES: usize = 8;
 struct Collected {
     len: usize,
     /// Where the first one starts, and where each ends.
-    bounds: [usize; COLLECTED + 1],
+    bounds: [usize; AT_ONCE + 1],
     /// What the tables tell of them.
     found: Found,
 }
@@ -115,7 +113,7 @@ impl Memory {
 
 impl Default for Collected {
     fn default() -> Self {
-        Self { len: 0, bounds: [0; COLLECTED + 1], found: Found::default() }
+        Self { len: 0, bounds: [0; AT_ONCE + 1], found: Found::default() }
     }
 }
 

@@ -92,7 +92,6 @@ pub fn write_shards(
 }
 
 /// The ids of a block, and the parts of documents that they belong to.
-#[derive(Default)]
 struct Encoded {
     /// The ids of each part, and where they end.
     batch: Batch,
@@ -109,7 +108,7 @@ fn encode_block(
     block: &Block<'_>,
     max_document_bytes: Option<NonZero<usize>>,
 ) -> Result<Encoded> {
-    let Encoded { mut batch, mut parts } = Encoded::default();
+    let (mut batch, mut parts) = (Batch::default(), Vec::new());
     let rule = tokenizer.special_tokens().rule(&SpecialPolicy::default())?;
     tokenizer.with_encoder(&rule, &mut batch, |encoder| {
         block.for_each(|segment, ends_document| {
