@@ -1,10 +1,9 @@
 //! Token bytes, ids and merge ranks.
 
 mod extend;
+mod tokens;
 
-use std::collections::{HashMap, hash_map::Entry};
-
-use rustc_hash::FxBuildHasher;
+use tokens::Tokens;
 
 use crate::error::{Error, Result};
 
@@ -48,9 +47,7 @@ pub struct Merge {
 /// the lowest rank, leftmost, joins first.
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
-    /// By id; an id that no token has is an empty slice.
-    tokens: Vec<Box<[u8]>>,
-    ids: HashMap<Box<[u8]>, TokenId, FxBuildHasher>,
+    tokens: Tokens,
     byte_ids: [TokenId; 256],
     merges: Vec<Merge>,
     whole_pretokens_first: bool,
@@ -72,16 +69,16 @@ impl Vocabulary {
             tokens.push([&**a, &**b].concat().into());
             ranked.push(Merge { left, right, merged, rank: ranked.len() as u32 });
         }
-        let tokens = tokens.into_iter().zip(0..).collect();
-        Self::new(tokens, Merges::Ranked(ranked), false)
+        let tokens: Vec<_> = tokens.into_iter().zip(0..).collect();
+        Self::new(&tokens, Merges::Ranked(ranked), false)
     }
 
     /// A vocabulary from tokens and merges as a tokenizer file lists them.
     ///
     /// With `whole_pretokens_first` a pretoken that is a token is that token, whatever its merges
     /// give (Hugging Face's `ignore_merges`).
-    pub fn from_tokens_and_merges(
-        tokens: Vec<(Box<[u8]>, TokenId)>,
+    pub fn from_tokens_and_merges<T: AsRef<[u8]>>(
+        tokens: &[(T, TokenId)],
         merges: &[BytePair],
         whole_pretokens_first: bool,
     ) -> Result<Self> {
@@ -93,9 +90,9 @@ impl Vocabulary {
     /// Merges are recovered by encoding each token with the ranks below its own. A token that this
     /// does not bring down to two parts is reached in more than one way; then every way to split
     /// every token is a merge, which is what tiktoken does.
-    pub fn from_ranks(ranks: Vec<(Box<[u8]>, TokenId)>) -> Result<Self> {
-        if let Some((bytes, rank)) = ranks.iter().find(|(bytes, _)| bytes.len() > MAX_RANKED_BYTES)
-        {
+    pub fn from_ranks<T: AsRef<[u8]>>(ranks: &[(T, TokenId)]) -> Result<Self> {
+        let mut ranked = ranks.iter().map(|(bytes, rank)| (bytes.as_ref(), rank));
+        if let Some((bytes, rank)) = ranked.find(|(bytes, _)| bytes.len() > MAX_RANKED_BYTES) {
             let message = format!(
                 "the token of rank {rank} has {} bytes; merges are recovered for tokens of up to \
                  {MAX_RANKED_BYTES}",
@@ -106,23 +103,22 @@ impl Vocabulary {
         Self::new(ranks, Merges::Implied, false)
     }
 
-    fn new(
-        tokens: Vec<(Box<[u8]>, TokenId)>,
+    fn new<T: AsRef<[u8]>>(
+        tokens: &[(T, TokenId)],
         merges: Merges<'_>,
         whole_pretokens_first: bool,
     ) -> Result<Self> {
-        let (tokens, ids) = index(tokens)?;
+        let tokens = Tokens::new(tokens)?;
         let mut byte_ids = [0; 256];
         for (byte, id) in byte_ids.iter_mut().enumerate() {
-            *id = *ids.get(&[byte as u8][..]).ok_or_else(|| {
+            *id = tokens.id_of(&[byte as u8]).ok_or_else(|| {
                 Error::vocabulary(format!(
                     "the vocabulary has no token for the single byte 0x{byte:02X}; \
                      a byte-level vocabulary holds all 256"
                 ))
             })?;
         }
-        let mut vocabulary =
-            Self { tokens, ids, byte_ids, merges: Vec::new(), whole_pretokens_first };
+        let mut vocabulary = Self { tokens, byte_ids, merges: Vec::new(), whole_pretokens_first };
         match merges {
             Merges::Ranked(merges) => vocabulary.merges = merges,
             Merges::Spelled(merges) => {
@@ -150,12 +146,12 @@ impl Vocabulary {
 
     /// The bytes of a token, or `None` where no token has this id.
     pub fn token_bytes(&self, id: TokenId) -> Option<&[u8]> {
-        self.tokens.get(id as usize).map(|bytes| &**bytes).filter(|bytes| !bytes.is_empty())
+        self.tokens.get(id)
     }
 
     /// The token that is exactly `bytes`.
     pub fn id_of(&self, bytes: &[u8]) -> Option<TokenId> {
-        self.ids.get(bytes).copied()
+        self.tokens.id_of(bytes)
     }
 
     /// The tokens of the single bytes.
@@ -165,8 +161,7 @@ impl Vocabulary {
 
     /// Tokens in the order of their ids; gaps left out.
     pub fn tokens(&self) -> impl Iterator<Item = (TokenId, &[u8])> {
-        let all = self.tokens.iter().enumerate();
-        all.filter(|(_, bytes)| !bytes.is_empty()).map(|(id, bytes)| (id as TokenId, &**bytes))
+        self.tokens.iter()
     }
 
     /// Merges, lowest rank first.
@@ -222,7 +217,7 @@ impl Vocabulary {
                 None => break,
             };
         }
-        let part = |pair: &[usize]| self.ids[&bytes[pair[0]..pair[1]]];
+        let part = |pair: &[usize]| self.id_of(&bytes[pair[0]..pair[1]]).expect("a token");
         ends.windows(2).map(part).collect()
     }
 
@@ -260,43 +255,6 @@ enum Merges<'a> {
     Implied,
 }
 
-type Ids = HashMap<Box<[u8]>, TokenId, FxBuildHasher>;
-
-/// Tokens by id and ids by bytes; both must be unique.
-fn index(tokens: Vec<(Box<[u8]>, TokenId)>) -> Result<(Vec<Box<[u8]>>, Ids)> {
-    let mut by_id: Vec<Box<[u8]>> = Vec::new();
-    let mut ids = Ids::with_capacity_and_hasher(tokens.len(), FxBuildHasher);
-    for (bytes, id) in tokens {
-        let text = bytes.escape_ascii();
-        if bytes.is_empty() {
-            return Err(Error::vocabulary(format!("the token of id {id} is empty")));
-        }
-        if id as usize >= MAX_TOKENS {
-            let message = format!("token \"{text}\" has the id {id}; ids are below {MAX_TOKENS}");
-            return Err(Error::vocabulary(message));
-        }
-        if by_id.len() <= id as usize {
-            by_id.resize(id as usize + 1, Box::default());
-        }
-        let there = &by_id[id as usize];
-        if !there.is_empty() {
-            let other = there.escape_ascii();
-            let message = format!("tokens \"{other}\" and \"{text}\" both have the id {id}");
-            return Err(Error::vocabulary(message));
-        }
-        match ids.entry(bytes.clone()) {
-            Entry::Vacant(entry) => entry.insert(id),
-            Entry::Occupied(entry) => {
-                let other = entry.get();
-                let message = format!("the ids {other} and {id} both stand for \"{text}\"");
-                return Err(Error::vocabulary(message));
-            }
-        };
-        by_id[id as usize] = bytes;
-    }
-    Ok((by_id, ids))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,15 +269,15 @@ mod tests {
     fn ranks_recover_the_merges_of_training() {
         let merges = [(97, 98), (256, 99), (257, 257)];
         let trained = Vocabulary::from_training(&merges).unwrap();
-        let ranks = trained.tokens().map(|(id, bytes)| (bytes.into(), id)).collect();
-        let recovered = Vocabulary::from_ranks(ranks).unwrap();
+        let ranks: Vec<_> = trained.tokens().map(|(id, bytes)| (bytes, id)).collect();
+        let recovered = Vocabulary::from_ranks(&ranks).unwrap();
         assert_eq!(recovered.merges(), trained.merges());
         assert!(!recovered.whole_pretokens_first());
     }
 
     #[test]
     fn a_token_out_of_reach_brings_every_split() {
-        let vocabulary = Vocabulary::from_ranks(bytes_and(&[("abc", 300)])).unwrap();
+        let vocabulary = Vocabulary::from_ranks(&bytes_and(&[("abc", 300)])).unwrap();
         assert!(vocabulary.whole_pretokens_first());
         assert_eq!(vocabulary.merges(), []);
         assert_eq!(vocabulary.token_bytes(299), None);
@@ -328,22 +286,22 @@ mod tests {
     #[test]
     fn every_split_comes_back_from_a_file_of_merges() {
         let ranks = bytes_and(&[("aa", 256), ("aaa", 257), ("xyz", 258)]);
-        let implied = Vocabulary::from_ranks(ranks.clone()).unwrap();
+        let implied = Vocabulary::from_ranks(&ranks).unwrap();
         let bytes = |id| Box::from(implied.token_bytes(id).unwrap());
         let pairs: Vec<BytePair> =
             implied.merges().iter().map(|merge| (bytes(merge.left), bytes(merge.right))).collect();
         assert_eq!(pairs.len(), 3);
-        let spelled = Vocabulary::from_tokens_and_merges(ranks, &pairs, true).unwrap();
+        let spelled = Vocabulary::from_tokens_and_merges(&ranks, &pairs, true).unwrap();
         assert_eq!(spelled.merges(), implied.merges());
     }
 
     #[test]
     fn clashes_are_named() {
-        let message = |extra| Vocabulary::from_ranks(bytes_and(extra)).unwrap_err().to_string();
+        let message = |extra| Vocabulary::from_ranks(&bytes_and(extra)).unwrap_err().to_string();
         assert!(message(&[("ab", 256), ("cd", 256)]).contains("both have the id 256"));
         assert!(message(&[("ab", 256), ("ab", 257)]).contains("both stand for \"ab\""));
         assert!(message(&[("ab", u32::MAX)]).contains("ids are below"));
-        let missing = Vocabulary::from_ranks(vec![]).unwrap_err().to_string();
+        let missing = Vocabulary::from_ranks::<&[u8]>(&[]).unwrap_err().to_string();
         assert!(missing.contains("0x00"), "{missing}");
     }
 }

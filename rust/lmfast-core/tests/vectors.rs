@@ -63,7 +63,7 @@ fn ids() {
     let ranks: Vec<(Box<[u8]>, TokenId)> = bytes.chain(tokens).zip(0..).collect();
     for IdCase { text, pretokenizer, allowed_special, ids } in cases {
         let tokenizer = Tokenizer::new(
-            Vocabulary::from_ranks(ranks.clone()).unwrap(),
+            Vocabulary::from_ranks(&ranks).unwrap(),
             SpecialTokens::new(special_tokens.clone().into_iter().collect()).unwrap(),
             Pretokenizer::new(&pretokenizer).unwrap(),
         )

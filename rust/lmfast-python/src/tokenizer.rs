@@ -138,7 +138,7 @@ impl Tokenizer {
         Self::made(py, || {
             let special = SpecialTokens::new(special_tokens.0)?;
             let pretokenizer = self::pretokenizer(pretokenizer.name())?;
-            Core::new(Vocabulary::from_ranks(ranks.0)?, special, pretokenizer)
+            Core::new(Vocabulary::from_ranks(&ranks.0)?, special, pretokenizer)
         })
     }
 

@@ -228,7 +228,7 @@ mod tests {
             let bytes = (0..=255u8).map(|byte| Box::from([byte]));
             let tokens = bytes.chain(words.iter().map(|word| word.as_bytes().into())).zip(0..);
             let vocabulary =
-                Vocabulary::from_tokens_and_merges(tokens.collect(), &[], false).unwrap();
+                Vocabulary::from_tokens_and_merges(&tokens.collect::<Vec<_>>(), &[], false).unwrap();
             let text: String = chars.into_iter().collect();
             let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
             let start = starts[first.index(starts.len())];

@@ -68,12 +68,12 @@ fn merges() -> impl Strategy<Value = Vec<(TokenId, TokenId)>> {
 fn tokenizer(merges: &[(TokenId, TokenId)], pretokenizer: &str, whole: bool) -> Tokenizer {
     let trained = Vocabulary::from_training(merges).unwrap();
     let bytes = |id| Box::from(trained.token_bytes(id).unwrap());
-    let mut tokens: Vec<_> = trained.tokens().map(|(id, bytes)| (bytes.into(), id)).collect();
+    let mut tokens: Vec<_> = trained.tokens().map(|(id, bytes)| (bytes, id)).collect();
     let pairs: Vec<_> =
         trained.merges().iter().map(|merge| (bytes(merge.left), bytes(merge.right))).collect();
     for (id, text) in (5_000..).zip(OUT_OF_REACH.iter().filter(|_| whole)) {
         if trained.id_of(text.as_bytes()).is_none() {
-            tokens.push((text.as_bytes().into(), id));
+            tokens.push((text.as_bytes(), id));
         }
     }
     let special = SpecialTokens::new(vec![(SPECIAL.to_owned(), SPECIAL_ID)]).unwrap();
@@ -81,7 +81,7 @@ fn tokenizer(merges: &[(TokenId, TokenId)], pretokenizer: &str, whole: bool) -> 
         "none" => Pretokenizer::None,
         name => Pretokenizer::new(name).unwrap(),
     };
-    let vocabulary = Vocabulary::from_tokens_and_merges(tokens, &pairs, whole).unwrap();
+    let vocabulary = Vocabulary::from_tokens_and_merges(&tokens, &pairs, whole).unwrap();
     Tokenizer::new(vocabulary, special, pretokenizer).unwrap()
 }
 

@@ -31,7 +31,7 @@ pub fn load(
         .map_err(|error| error.while_loading(vocab))?;
     let pairs =
         parse_merges(&files::read_text(merges)?).map_err(|error| error.while_loading(merges))?;
-    Vocabulary::from_tokens_and_merges(tokens, &pairs, false)
+    Vocabulary::from_tokens_and_merges(&tokens, &pairs, false)
         .and_then(|tokens| Tokenizer::new(tokens, SpecialTokens::new(special)?, pretokenizer))
         .map_err(|error| error.while_loading(vocab))
 }

@@ -97,9 +97,9 @@ pub fn from_json(text: &str) -> Result<Tokenizer> {
         let bytes = BASE64_STANDARD.decode(&token_bytes).map_err(|error| {
             Error::vocabulary(format!("token {place} is {token_bytes:?}, no Base64: {error}"))
         })?;
-        Ok((bytes.into(), (special + rank) as TokenId))
+        Ok((bytes, (special + rank) as TokenId))
     });
-    let vocabulary = Vocabulary::from_ranks(ranks.collect::<Result<_>>()?)?;
+    let vocabulary = Vocabulary::from_ranks(&ranks.collect::<Result<Vec<_>>>()?)?;
     let tokens = SpecialTokens::new(special_ids(special_tokens, special)?)?;
     Tokenizer::new(vocabulary, tokens, Pretokenizer::new(&config.pattern)?)
 }

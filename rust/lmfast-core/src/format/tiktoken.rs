@@ -31,7 +31,7 @@ pub fn load(
             })
         })
         .collect::<Result<_>>()
-        .and_then(Vocabulary::from_ranks)
+        .and_then(|ranks: Vec<_>| Vocabulary::from_ranks(&ranks))
         .and_then(|vocabulary| Tokenizer::new(vocabulary, special_tokens, pretokenizer))
         .map_err(|error| error.while_loading(path))
 }
@@ -58,8 +58,8 @@ pub fn save(tokenizer: &Tokenizer, path: &Path) -> Result<()> {
 pub fn check(tokenizer: &Tokenizer) -> Result<()> {
     refuse_what_is_not_plain(tokenizer)?;
     let vocabulary = tokenizer.vocabulary();
-    let ranks = vocabulary.tokens().map(|(id, bytes)| (Box::from(bytes), id)).collect();
-    let reread = Vocabulary::from_ranks(ranks)?;
+    let ranks: Vec<_> = vocabulary.tokens().map(|(id, bytes)| (bytes, id)).collect();
+    let reread = Vocabulary::from_ranks(&ranks)?;
     if reread.merges() != vocabulary.merges()
         || reread.whole_pretokens_first() != vocabulary.whole_pretokens_first()
     {

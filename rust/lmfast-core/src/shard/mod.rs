@@ -5,15 +5,21 @@ mod writer;
 
 use std::{
     num::NonZero,
+    panic::resume_unwind,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    thread,
 };
 
+use manifest::TokenizerIdentity;
 pub use writer::ShardTotals;
 use writer::{Claim, ShardWriter, take_back};
 
 use crate::{
     encode::{Batch, Tokenizer},
     error::{Error, ErrorKind, Result},
+    files::write_atomically,
+    format::tokenizer_json,
     in_order,
     source::{Block, Sources, line_end},
     special::{Matcher, SpecialPolicy},
@@ -69,7 +75,8 @@ pub fn write_shards(
     if let Some(held_out) = held_out.filter(|_| claim.is_sealed()) {
         take_back(&held_out.folder)?;
     }
-    let create = |claim: Claim| ShardWriter::create(claim, tokenizer, options.shard_tokens);
+    let create =
+        |claim: Claim| ShardWriter::create(claim, tokenizer.n_vocab(), options.shard_tokens);
     let mut splits = Splits {
         end_id,
         document: 0,
@@ -82,16 +89,58 @@ pub fn write_shards(
     let limit = options.max_document_bytes;
     let cuts = tokenizer.safe_cuts();
     let blocks = sources.blocks(&separators, cuts, limit, watch);
+    // Used again: memory that the system has just given is slow.
+    let spare = Mutex::new(Vec::<Encoded>::new());
+    let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
     let encode = |block: Result<Block<'_>>| {
         watch.advance(0)?;
-        encode_block(tokenizer, &block?, limit)
+        let mut encoded = spare().pop().unwrap_or_default();
+        encode_block(tokenizer, &block?, limit, &mut encoded)?;
+        Ok(encoded)
     };
-    let write = |encoded: Encoded| splits.write(&encoded);
-    in_order::for_each(threads::count(options.threads), blocks, encode, write)?;
-    splits.finish()
+    let copies = splits.tokenizer_paths();
+    let identity = beside(
+        || write_copies(tokenizer, &copies),
+        || {
+            let write = |mut encoded: Encoded| {
+                splits.write(&encoded)?;
+                encoded.clear();
+                spare().push(encoded);
+                Ok(())
+            };
+            in_order::for_each(threads::count(options.threads), blocks, encode, write)
+        },
+    )?;
+    splits.finish(&identity)
+}
+
+/// Do `work` while another thread does `aside`, the result of which counts where both are done.
+fn beside<T: Send>(
+    aside: impl Fn() -> Result<T> + Sync,
+    work: impl FnOnce() -> Result<()>,
+) -> Result<T> {
+    thread::scope(|scope| {
+        let other = thread::Builder::new().spawn_scoped(scope, &aside);
+        work()?;
+        match other {
+            Ok(other) => other.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            // The system gives no more threads.
+            Err(_) => aside(),
+        }
+    })
+}
+
+/// Write the tokenizer to each of `paths`; what the manifest says of it.
+fn write_copies(tokenizer: &Tokenizer, paths: &[PathBuf]) -> Result<TokenizerIdentity> {
+    let text = tokenizer_json::to_json(tokenizer);
+    for path in paths {
+        write_atomically(path, text.as_bytes())?;
+    }
+    Ok(TokenizerIdentity { identity: tokenizer.identity(), vocab_size: tokenizer.n_vocab() })
 }
 
 /// The ids of a block, and the parts of documents that they belong to.
+#[derive(Default)]
 struct Encoded {
     /// The ids of each part, and where they end.
     batch: Batch,
@@ -103,14 +152,22 @@ struct Part {
     ends_document: bool,
 }
 
+impl Encoded {
+    fn clear(&mut self) {
+        self.batch.ids.clear();
+        self.batch.offsets.clear();
+        self.parts.clear();
+    }
+}
+
 fn encode_block(
     tokenizer: &Tokenizer,
     block: &Block<'_>,
     max_document_bytes: Option<NonZero<usize>>,
-) -> Result<Encoded> {
-    let (mut batch, mut parts) = (Batch::default(), Vec::new());
+    Encoded { batch, parts }: &mut Encoded,
+) -> Result<()> {
     let rule = tokenizer.special_tokens().rule(&SpecialPolicy::default())?;
-    tokenizer.with_encoder(&rule, &mut batch, |encoder| {
+    tokenizer.with_encoder(&rule, batch, |encoder| {
         block.for_each(|segment, ends_document| {
             let mut rest = segment;
             loop {
@@ -126,8 +183,7 @@ fn encode_block(
                 }
             }
         })
-    })?;
-    Ok(Encoded { batch, parts })
+    })
 }
 
 /// Where a document that is too long is cut; else its end.
@@ -168,7 +224,13 @@ impl Splits {
         Ok(())
     }
 
-    fn finish(self) -> Result<(ShardTotals, Option<ShardTotals>)> {
+    /// Where copies of the tokenizer belong.
+    fn tokenizer_paths(&self) -> Vec<PathBuf> {
+        let writers = [&self.train].into_iter().chain(&self.held_out);
+        writers.map(ShardWriter::tokenizer_path).collect()
+    }
+
+    fn finish(self, tokenizer: &TokenizerIdentity) -> Result<(ShardTotals, Option<ShardTotals>)> {
         if self.document == 0 {
             return Err(Error::corpus("the corpus is empty: there is no document to encode"));
         }
@@ -179,8 +241,9 @@ impl Splits {
                  (max_document_bytes, --max-document-bytes)",
             ));
         }
-        let train = self.train.seal()?;
-        let held_out = self.held_out.map(|held_out| held_out.seal()?.publish()).transpose()?;
+        let train = self.train.seal(tokenizer.clone())?;
+        let held_out = self.held_out.map(|held_out| held_out.seal(tokenizer.clone())?.publish());
+        let held_out = held_out.transpose()?;
         Ok((train.publish()?, held_out))
     }
 }

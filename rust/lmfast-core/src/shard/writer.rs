@@ -5,7 +5,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufWriter, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
     thread::{self, JoinHandle},
 };
@@ -16,16 +16,15 @@ use super::manifest::{
     Dtype, FORMAT, IndexEntry, Manifest, ShardEntry, TokenizerIdentity, VERSION,
 };
 use crate::{
-    encode::Tokenizer,
     error::{Error, ErrorKind, Result},
     files::{beside, write_atomically},
-    format::tokenizer_json,
     vocabulary::TokenId,
 };
 
 const INDEX: &str = "documents.bin";
 const LOCK: &str = "lock";
 const MANIFEST: &str = "manifest.json";
+const TOKENIZER: &str = "tokenizer.json";
 
 /// What a folder of shards holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +38,6 @@ pub struct ShardTotals {
 }
 
 pub(super) struct ShardWriter {
-    tokenizer: TokenizerIdentity,
     dtype: Dtype,
     shard_tokens: u64,
     shard: Option<OpenShard>,
@@ -47,8 +45,6 @@ pub(super) struct ShardWriter {
     index: HashedFile,
     totals: ShardTotals,
     in_document: bool,
-    /// The ids that are written, as bytes.
-    bytes: Vec<u8>,
     /// Dropped last: some systems keep a file that is open.
     claim: Claim,
 }
@@ -60,23 +56,25 @@ struct OpenShard {
 }
 
 impl ShardWriter {
-    /// Begin a folder of shards; a shard ends behind the document that fills it.
-    pub(super) fn create(claim: Claim, tokenizer: &Tokenizer, shard_tokens: u64) -> Result<Self> {
+    /// Begin a folder of shards with ids below `n_vocab`; a shard ends behind the document that fills
+    /// it.
+    pub(super) fn create(claim: Claim, n_vocab: usize, shard_tokens: u64) -> Result<Self> {
         claim.clear()?;
-        let n_vocab = tokenizer.n_vocab();
-        tokenizer_json::save(tokenizer, &claim.unfinished.join("tokenizer.json"))?;
         Ok(Self {
             index: HashedFile::create(claim.unfinished.join(INDEX))?,
             claim,
-            tokenizer: TokenizerIdentity { identity: tokenizer.identity(), vocab_size: n_vocab },
             dtype: Dtype::for_vocabulary(n_vocab),
             shard_tokens,
             shard: None,
             shards: Vec::new(),
             totals: ShardTotals::default(),
             in_document: false,
-            bytes: Vec::new(),
         })
+    }
+
+    /// Where a copy of the tokenizer belongs, which whoever writes the shards has to write.
+    pub(super) fn tokenizer_path(&self) -> PathBuf {
+        self.claim.unfinished.join(TOKENIZER)
     }
 
     /// Write a part of a document: its ids, and the bytes of text that they stand for.
@@ -86,7 +84,7 @@ impl ShardWriter {
         }
         if !self.in_document {
             self.in_document = true;
-            self.index.write(&self.totals.tokens.to_le_bytes())?;
+            self.index.write(|all| all.extend(self.totals.tokens.to_le_bytes()))?;
             self.totals.documents += 1;
         }
         self.totals.tokens += ids.len() as u64;
@@ -101,11 +99,10 @@ impl ShardWriter {
         };
         shard.totals.tokens += ids.len() as u64;
         shard.totals.bytes += bytes;
-        match self.dtype {
-            Dtype::Uint16 => fill(&mut self.bytes, ids, |id| (id as u16).to_le_bytes()),
-            Dtype::Uint32 => fill(&mut self.bytes, ids, u32::to_le_bytes),
-        }
-        shard.file.write(&self.bytes)
+        shard.file.write(|all| match self.dtype {
+            Dtype::Uint16 => append(all, ids, |id| (id as u16).to_le_bytes()),
+            Dtype::Uint32 => append(all, ids, u32::to_le_bytes),
+        })
     }
 
     /// End the document; one without any ids leaves no trace.
@@ -133,14 +130,15 @@ impl ShardWriter {
     }
 
     /// Write the manifest: from here on the folder lacks nothing but its name.
-    pub(super) fn seal(mut self) -> Result<Sealed> {
-        self.end_shard()?;
+    pub(super) fn seal(mut self, tokenizer: TokenizerIdentity) -> Result<Sealed> {
         let ShardTotals { documents, tokens, bytes } = self.totals;
-        self.index.write(&tokens.to_le_bytes())?;
+        self.index.write(|all| all.extend(tokens.to_le_bytes()))?;
+        self.index.sync()?;
+        self.end_shard()?;
         let manifest = Manifest {
             format: FORMAT,
             version: VERSION,
-            tokenizer: self.tokenizer,
+            tokenizer,
             dtype: self.dtype,
             documents,
             tokens,
@@ -176,10 +174,11 @@ impl Sealed {
     }
 }
 
-/// Make `all` the bytes of each of `ids`.
-fn fill<const N: usize>(all: &mut Vec<u8>, ids: &[TokenId], bytes: impl Fn(TokenId) -> [u8; N]) {
-    all.resize(ids.len() * N, 0);
-    let (places, _) = all.as_chunks_mut::<N>();
+/// Append the bytes of each of `ids`.
+fn append<const N: usize>(all: &mut Vec<u8>, ids: &[TokenId], bytes: impl Fn(TokenId) -> [u8; N]) {
+    let start = all.len();
+    all.resize(start + ids.len() * N, 0);
+    let (places, _) = all[start..].as_chunks_mut::<N>();
     for (place, &id) in places.iter_mut().zip(ids) {
         *place = bytes(id);
     }
@@ -278,60 +277,77 @@ fn lock(folder: &Path) -> Result<File> {
     Ok(lock)
 }
 
+/// Bytes are written so many at a time.
+const WRITE_BYTES: usize = if cfg!(test) { 16 } else { 1 << 18 };
 /// A file goes to disk while it is written, as soon as so many bytes wait for it.
 const SYNC_BYTES: usize = if cfg!(test) { 64 } else { 8 << 20 };
 
 /// A file that knows the checksum of what is written to it.
 struct HashedFile {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: File,
     hash: Sha256,
+    /// What is not written yet.
+    buffer: Vec<u8>,
     /// Bytes written since the last time that the file was told to go to disk.
     waiting: usize,
     /// What brings the file to disk, so that little is left to wait for at its end.
-    sync: Option<JoinHandle<io::Result<()>>>,
+    syncing: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl HashedFile {
     fn create(path: PathBuf) -> Result<Self> {
         let file = File::create(&path).map_err(|error| Error::io("write", &path, error))?;
-        let file = BufWriter::with_capacity(1 << 20, file);
-        Ok(Self { path, file, hash: Sha256::new(), waiting: 0, sync: None })
+        let hash = Sha256::new();
+        Ok(Self { path, file, hash, buffer: Vec::new(), waiting: 0, syncing: None })
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.hash.update(bytes);
-        let written = self.file.write_all(bytes).and_then(|()| self.sync_if_due(bytes.len()));
-        written.map_err(|error| Error::io("write", &self.path, error))
-    }
-
-    fn sync_if_due(&mut self, bytes: usize) -> io::Result<()> {
-        self.waiting += bytes;
-        let is_busy = self.sync.as_ref().is_some_and(|sync| !sync.is_finished());
-        if self.waiting < SYNC_BYTES || is_busy {
+    /// Write what `append` appends.
+    fn write(&mut self, append: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        append(&mut self.buffer);
+        if self.buffer.len() < WRITE_BYTES {
             return Ok(());
         }
-        self.waiting = 0;
+        self.flush()?;
+        let is_busy = self.syncing.as_ref().is_some_and(|sync| !sync.is_finished());
+        if self.waiting < SYNC_BYTES || is_busy { Ok(()) } else { self.sync() }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.hash.update(&self.buffer);
+        let written = self.file.write_all(&self.buffer);
+        self.waiting += self.buffer.len();
+        self.buffer.clear();
+        written.map_err(|error| self.failed(error))
+    }
+
+    /// Have what is written brought to disk, without waiting for it.
+    fn sync(&mut self) -> Result<()> {
+        self.flush()?;
         self.end_sync()?;
-        let file = self.file.get_ref().try_clone()?;
+        self.waiting = 0;
+        let file = self.file.try_clone().map_err(|error| self.failed(error))?;
         // Without another thread, the file is brought to disk when it is whole.
-        self.sync = thread::Builder::new().spawn(move || file.sync_data()).ok();
+        self.syncing = thread::Builder::new().spawn(move || file.sync_data()).ok();
         Ok(())
     }
 
     /// The system tells of a failure to one request only, so that no answer may be dropped.
-    fn end_sync(&mut self) -> io::Result<()> {
-        let Some(sync) = self.sync.take() else { return Ok(()) };
-        sync.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    fn end_sync(&mut self) -> Result<()> {
+        let Some(syncing) = self.syncing.take() else { return Ok(()) };
+        let synced = syncing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        synced.map_err(|error| self.failed(error))
     }
 
     /// Flush to disk; the checksum in hexadecimal.
     fn finish(mut self) -> Result<String> {
-        let synced = self.end_sync();
-        let failed = |error| Error::io("write", &self.path, error);
-        synced.map_err(failed)?;
-        let file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.sync_all().map_err(failed)?;
+        self.flush()?;
+        self.end_sync()?;
+        self.file.sync_all().map_err(|error| self.failed(error))?;
         Ok(crate::files::hexadecimal(self.hash))
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io("write", &self.path, error)
     }
 }

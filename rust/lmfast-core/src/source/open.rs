@@ -70,32 +70,43 @@ impl<R: Read> Read for Counted<R> {
 /// A source of bytes that fills a buffer piece by piece.
 pub(super) struct Reader {
     bytes: Box<dyn Read + Send>,
-    /// Bytes taken from the file itself.
-    passed: Arc<AtomicU64>,
-    reported: u64,
+    progress: Progress,
     pub(super) at_end: bool,
+}
+
+/// Which bytes count as read.
+enum Progress {
+    /// Those that are read.
+    Bytes,
+    /// Those of a compressed file, which were taken from it since the last time.
+    Compressed(Arc<AtomicU64>),
+    /// None: they count already.
+    Done,
 }
 
 impl Reader {
     /// The bytes of a file, decompressed if its name ends in `.gz` or `.zst`.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let failed = |error| Error::io("read", path, error);
+        let file = File::open(path).map_err(failed)?;
+        let Some(compression) = compression(path) else {
+            return Ok(Self { bytes: Box::new(file), progress: Progress::Bytes, at_end: false });
+        };
         let passed = Arc::<AtomicU64>::default();
-        let file = Counted { inner: File::open(path).map_err(failed)?, passed: passed.clone() };
-        let bytes: Box<dyn Read + Send> = match compression(path) {
-            None => Box::new(file),
-            Some(Compression::Gzip) => {
+        let file = Counted { inner: file, passed: passed.clone() };
+        let bytes: Box<dyn Read + Send> = match compression {
+            Compression::Gzip => {
                 Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::new(file)))
             }
-            Some(Compression::Zstandard) => Box::new(zstd::Decoder::new(file).map_err(failed)?),
+            Compression::Zstandard => Box::new(zstd::Decoder::new(file).map_err(failed)?),
         };
-        Ok(Self { bytes, passed, reported: 0, at_end: false })
+        Ok(Self { bytes, progress: Progress::Compressed(passed), at_end: false })
     }
 
     /// The bytes of a text in memory, which count as read already.
     pub(super) fn of(text: String) -> Self {
         let bytes = Box::new(io::Cursor::new(text.into_bytes()));
-        Self { bytes, passed: Arc::default(), reported: 0, at_end: false }
+        Self { bytes, progress: Progress::Done, at_end: false }
     }
 
     /// Append up to `wanted` bytes to `buffer`; fewer mean that the end is reached.
@@ -108,9 +119,12 @@ impl Reader {
     ) -> Result<()> {
         buffer.reserve_exact(wanted);
         let read = self.bytes.by_ref().take(wanted as u64).read_to_end(buffer);
-        self.at_end = read.map_err(|error| Error::io("read", path, error))? < wanted;
-        let passed = self.passed.load(Relaxed);
-        let more = passed - std::mem::replace(&mut self.reported, passed);
-        watch.advance(more)
+        let read = read.map_err(|error| Error::io("read", path, error))?;
+        self.at_end = read < wanted;
+        watch.advance(match &self.progress {
+            Progress::Bytes => read as u64,
+            Progress::Compressed(passed) => passed.swap(0, Relaxed),
+            Progress::Done => 0,
+        })
     }
 }

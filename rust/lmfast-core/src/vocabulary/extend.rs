@@ -7,14 +7,12 @@ impl Vocabulary {
     /// This vocabulary and further merges, which rank after its own; what they make has the ids
     /// from `first` on. Every id and rank stays.
     pub fn extended(&self, first: TokenId, merges: &[(TokenId, TokenId)]) -> Result<Self> {
-        let mut tokens: Vec<(Box<[u8]>, TokenId)> =
-            self.tokens().map(|(id, bytes)| (bytes.into(), id)).collect();
         let mut all = self.merges.clone();
         let first_rank = all.last().map_or(0, |merge| merge.rank + 1);
-        let mut made: Vec<Box<[u8]>> = Vec::with_capacity(merges.len());
+        let mut made: Vec<Vec<u8>> = Vec::with_capacity(merges.len());
         for ((&(left, right), merged), rank) in merges.iter().zip(first..).zip(first_rank..) {
             let bytes = |id: TokenId| {
-                let new = || made.get(id.checked_sub(first)? as usize).map(|bytes| &**bytes);
+                let new = || made.get(id.checked_sub(first)? as usize).map(Vec::as_slice);
                 self.token_bytes(id).or_else(new)
             };
             let [Some(a), Some(b)] = [left, right].map(bytes) else {
@@ -22,12 +20,13 @@ impl Vocabulary {
                     "merge {merged} joins {left} and {right}; a merge joins tokens made before it"
                 )));
             };
-            let joined: Box<[u8]> = [a, b].concat().into();
-            tokens.push((joined.clone(), merged));
-            made.push(joined);
+            made.push([a, b].concat());
             all.push(Merge { left, right, merged, rank });
         }
-        Self::new(tokens, Merges::Ranked(all), self.whole_pretokens_first)
+        let old = self.tokens().map(|(id, bytes)| (bytes, id));
+        let new = made.iter().map(Vec::as_slice).zip(first..);
+        let tokens: Vec<_> = old.chain(new).collect();
+        Self::new(&tokens, Merges::Ranked(all), self.whole_pretokens_first)
     }
 }
 

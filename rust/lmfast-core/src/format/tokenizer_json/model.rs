@@ -116,7 +116,7 @@ impl ParsedModel {
         let merges = (0..).zip(self.merges).map(|(rank, merge)| merge.parts(rank));
         let merges = merges.collect::<Result<Vec<_>>>()?;
         let tokens = read_vocab(self.vocab, added, &merges)?;
-        Vocabulary::from_tokens_and_merges(tokens, &merges, self.ignore_merges)
+        Vocabulary::from_tokens_and_merges(&tokens, &merges, self.ignore_merges)
     }
 }
 
