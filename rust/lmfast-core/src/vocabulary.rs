@@ -13,6 +13,9 @@ pub type TokenId = u32;
 /// Ids must leave room for flags and for two of them in a 64-bit key.
 pub const MAX_TOKENS: usize = 1 << 24;
 
+/// Ranks leave room for a place in 32 bits.
+pub(crate) const MAX_RANKS: usize = (1 << 27) - 1;
+
 /// Recovering merges takes quadratic time in the length of a token.
 const MAX_RANKED_BYTES: usize = 1 << 12;
 
@@ -131,6 +134,12 @@ impl Vocabulary {
                 vocabulary.merges = recovered.unwrap_or_else(|| vocabulary.all_splits());
             }
         }
+        if vocabulary.merges.last().is_some_and(|merge| merge.rank as usize >= MAX_RANKS) {
+            let found = vocabulary.merges.len();
+            let message =
+                format!("there are {found} merges; no more than {MAX_RANKS} are supported");
+            return Err(Error::vocabulary(message));
+        }
         Ok(vocabulary)
     }
 
@@ -147,6 +156,12 @@ impl Vocabulary {
     /// The bytes of a token, or `None` where no token has this id.
     pub fn token_bytes(&self, id: TokenId) -> Option<&[u8]> {
         self.tokens.get(id)
+    }
+
+    /// The number of bytes of a token, which must be there.
+    #[inline]
+    pub(crate) fn token_len(&self, id: TokenId) -> usize {
+        self.tokens.len_of(id)
     }
 
     /// The token that is exactly `bytes`.

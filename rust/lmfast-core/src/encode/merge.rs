@@ -1,221 +1,46 @@
 //! Merging the bytes of one pretoken into tokens.
 //!
 //! The rule is that of byte-pair encoding: as long as any neighbours merge, the pair of the lowest
-//! rank does, the leftmost first. Short pretokens are searched from end to end for each merge; long
-//! ones keep their candidates in a heap, so that the time is O(n log n) for any input; very long
-//! ones go to `backtrack`, where the vocabulary allows it.
+//! rank does, the leftmost first. Short pieces are merged in a `lane`, long ones in short windows by
+//! `stitch`.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use super::{
+    lane::{self, Lane, merge_together},
+    pairs::PairRanks,
+    stitch,
+};
+use crate::vocabulary::{TokenId, Vocabulary};
 
-use super::pairs::{NEVER, PairRanks};
-use crate::{hash::Short, vocabulary::TokenId};
-
-/// The longest pretoken searched from end to end; longer ones use the heap. Not tuned yet.
-const SHORT: usize = 64;
-
-/// Memory that is used again from one pretoken to the next.
-#[derive(Debug, Default)]
-pub(super) struct Workspace {
-    tokens: Vec<TokenId>,
-    long: LongWorkspace,
+/// What is merged by.
+#[derive(Clone, Copy)]
+pub(super) struct Merger<'a> {
+    pub(super) pairs: &'a PairRanks,
+    pub(super) vocabulary: &'a Vocabulary,
 }
 
 /// Append the tokens of a piece of text to `out`.
 pub(super) fn merge(
-    pairs: &PairRanks,
-    byte_ids: &[TokenId; 256],
+    merger: Merger<'_>,
     piece: &[u8],
-    workspace: &mut Workspace,
+    workspace: &mut stitch::Workspace,
     out: &mut Vec<TokenId>,
 ) {
-    if piece.len() <= SHORT {
-        merge_short(pairs, byte_ids, piece, out);
+    if piece.len() <= lane::LONGEST {
+        out.extend_from_slice(merge_short(merger, piece, &mut Lane::default()));
     } else {
-        workspace.tokens.clear();
-        workspace.tokens.extend(piece.iter().map(|&byte| byte_ids[usize::from(byte)]));
-        merge_long(pairs, &mut workspace.tokens, &mut workspace.long, out);
+        stitch::merge(merger, piece, workspace, out);
     }
 }
 
-fn merge_short(pairs: &PairRanks, byte_ids: &[TokenId; 256], piece: &[u8], out: &mut Vec<TokenId>) {
-    let mut lane = Lane::<SHORT>::default();
-    lane.begin(pairs, byte_ids, piece);
-    while lane.merge_lowest(pairs) {
-        lane.rank_neighbours(pairs);
-    }
-    out.extend_from_slice(lane.tokens());
-}
-
-/// Merge what each lane has begun with, and put the lanes into another order. They go in step, so that
-/// a processor waits for the memory of all of them together.
-pub(super) fn merge_together<const N: usize>(pairs: &PairRanks, lanes: &mut [Lane<N>]) {
-    let mut open = lanes.len();
-    while open > 0 {
-        let mut index = 0;
-        while index < open {
-            if lanes[index].merge_lowest(pairs) {
-                lanes[index].ask_for_neighbours(pairs);
-                index += 1;
-            } else {
-                open -= 1;
-                lanes.swap(index, open);
-            }
-        }
-        for lane in &mut lanes[..open] {
-            lane.rank_neighbours(pairs);
-        }
-    }
-}
-
-/// A piece of up to `N` bytes that is being merged.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lane<const N: usize> {
-    /// Which one it is, for those who want to know.
-    pub(super) key: Short,
-    tokens: [TokenId; N],
-    /// `ranks[i]` is the rank at which `tokens[i]` and `tokens[i + 1]` merge.
-    ranks: [u32; N],
-    len: usize,
-    /// Where the token stands that was made last.
-    at: usize,
-}
-
-impl<const N: usize> Default for Lane<N> {
-    fn default() -> Self {
-        Self { key: Short::default(), tokens: [0; N], ranks: [NEVER; N], len: 0, at: 0 }
-    }
-}
-
-impl<const N: usize> Lane<N> {
-    /// Begin with the bytes of `piece`.
-    #[inline]
-    pub(super) fn begin(&mut self, pairs: &PairRanks, byte_ids: &[TokenId; 256], piece: &[u8]) {
-        self.len = piece.len();
-        for (token, &byte) in self.tokens[..piece.len()].iter_mut().zip(piece) {
-            *token = byte_ids[usize::from(byte)];
-        }
-        for (rank, pair) in self.ranks.iter_mut().zip(piece.windows(2)) {
-            *rank = pairs.of_bytes(pair[0], pair[1]);
-        }
-    }
-
-    #[inline]
-    pub(super) fn tokens(&self) -> &[TokenId] {
-        &self.tokens[..self.len]
-    }
-
-    /// Merge the leftmost pair of the lowest rank. Whether there is one.
-    #[inline]
-    fn merge_lowest(&mut self, pairs: &PairRanks) -> bool {
-        let Self { tokens, ranks, len, at, .. } = self;
-        let Some((&first, rest)) = ranks[..len.saturating_sub(1)].split_first() else {
-            return false;
-        };
-        let mut lowest = first;
-        *at = 0;
-        for (index, &rank) in (1..).zip(rest) {
-            (*at, lowest) = if rank < lowest { (index, rank) } else { (*at, lowest) };
-        }
-        if lowest == NEVER {
-            return false;
-        }
-        *len -= 1;
-        tokens[*at] = pairs.merged(lowest);
-        for index in *at + 1..*len {
-            (tokens[index], ranks[index - 1]) = (tokens[index + 1], ranks[index]);
-        }
-        true
-    }
-
-    /// Ask for the memory that `rank_neighbours` will read.
-    #[inline]
-    fn ask_for_neighbours(&self, pairs: &PairRanks) {
-        let (tokens, at) = (&self.tokens, self.at);
-        if at > 0 {
-            pairs.prefetch(tokens[at - 1], tokens[at]);
-        }
-        if at + 1 < self.len {
-            pairs.prefetch(tokens[at], tokens[at + 1]);
-        }
-    }
-
-    /// Set the ranks at which what was merged last merges with its neighbours.
-    #[inline]
-    fn rank_neighbours(&mut self, pairs: &PairRanks) {
-        let Self { tokens, ranks, len, at, .. } = self;
-        if *at > 0 {
-            ranks[*at - 1] = pairs.get(tokens[*at - 1], tokens[*at]);
-        }
-        if *at + 1 < *len {
-            ranks[*at] = pairs.get(tokens[*at], tokens[*at + 1]);
-        }
-    }
-}
-
-/// The place of a token that has been merged into the one before it.
-const GONE: TokenId = TokenId::MAX;
-
-#[derive(Debug, Default)]
-struct LongWorkspace {
-    /// Where the neighbours of the token at each place stand.
-    links: Vec<Link>,
-    candidates: BinaryHeap<Reverse<Candidate>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    previous: u32,
-    next: u32,
-}
-
-/// Ordered by rank, then by place. The two tokens tell whether the candidate is still true.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
-    rank: u32,
-    at: u32,
-    left: TokenId,
-    right: TokenId,
-}
-
-fn merge_long(
-    pairs: &PairRanks,
-    tokens: &mut [TokenId],
-    workspace: &mut LongWorkspace,
-    out: &mut Vec<TokenId>,
-) {
-    let LongWorkspace { links, candidates } = workspace;
-    let end = tokens.len() as u32;
-    links.clear();
-    links.extend((0..end).map(|at| Link { previous: at.wrapping_sub(1), next: at + 1 }));
-    candidates.clear();
-
-    let candidate = |tokens: &[TokenId], at: u32, next: u32| {
-        let (left, right) = (tokens[at as usize], tokens[next as usize]);
-        let rank = pairs.get(left, right);
-        (rank != NEVER).then_some(Reverse(Candidate { rank, at, left, right }))
-    };
-    candidates.extend((0..end - 1).filter_map(|at| candidate(tokens, at, at + 1)));
-
-    while let Some(Reverse(Candidate { rank, at, left, right })) = candidates.pop() {
-        let gone = links[at as usize].next;
-        let stale = tokens[at as usize] != left || gone == end || tokens[gone as usize] != right;
-        if stale {
-            continue;
-        }
-        tokens[at as usize] = pairs.merged(rank);
-        tokens[gone as usize] = GONE;
-        let Link { previous, .. } = links[at as usize];
-        let Link { next, .. } = links[gone as usize];
-        links[at as usize].next = next;
-        if next != end {
-            links[next as usize].previous = at;
-            candidates.extend(candidate(tokens, at, next));
-        }
-        if previous != u32::MAX {
-            candidates.extend(candidate(tokens, previous, at));
-        }
-    }
-    out.extend(tokens.iter().filter(|&&token| token != GONE));
+/// The tokens of a short piece.
+pub(super) fn merge_short<'l>(
+    merger: Merger<'_>,
+    piece: &[u8],
+    lane: &'l mut Lane<{ lane::LONGEST }, usize>,
+) -> &'l [TokenId] {
+    lane.begin(merger, piece);
+    merge_together(merger.pairs, std::slice::from_mut(lane));
+    lane.finish()
 }
 
 #[cfg(test)]
@@ -223,7 +48,7 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{encode::backtrack::Backtracker, vocabulary::Vocabulary};
+    use crate::encode::{heap, pairs::NEVER};
 
     /// The rule, word for word.
     pub(in crate::encode) fn oracle(pairs: &PairRanks, mut tokens: Vec<TokenId>) -> Vec<TokenId> {
@@ -269,40 +94,39 @@ pub(super) mod tests {
             text in proptest::collection::vec(97u8..101, 1..200),
         ) {
             let Ok(vocabulary) = Vocabulary::from_training(&merges) else { return Ok(()) };
-            let byte_ids = vocabulary.byte_ids();
-            let pairs = PairRanks::new(vocabulary.merges(), byte_ids);
+            let pairs = PairRanks::new(vocabulary.merges(), vocabulary.byte_ids());
             let bytes: Vec<TokenId> = text.iter().copied().map(TokenId::from).collect();
             let expected = oracle(&pairs, bytes.clone());
 
-            if text.len() <= SHORT {
-                let mut short = Vec::new();
-                merge_short(&pairs, byte_ids, &text, &mut short);
-                prop_assert_eq!(&short, &expected);
-            }
-
-            let pieces = text.chunks(SHORT.min(text.len().div_ceil(3)));
-            let mut lanes: Vec<_> = pieces.clone().map(|_| Lane::<SHORT>::default()).collect();
-            for (lane, piece) in lanes.iter_mut().zip(pieces.clone()) {
-                lane.begin(&pairs, byte_ids, piece);
-            }
-            merge_together(&pairs, &mut lanes);
-            let mut together: Vec<_> = lanes.iter().map(|lane| lane.tokens().to_vec()).collect();
-            let mut alone: Vec<_> = pieces
+            let merger = Merger { pairs: &pairs, vocabulary: &vocabulary };
+            let pieces = text.chunks(lane::LONGEST.min(text.len().div_ceil(3)));
+            let merge_lanes = || {
+                let lanes = (0..).zip(pieces.clone()).map(|(key, piece)| {
+                    let mut lane = Lane::<{ lane::LONGEST }, usize>::default();
+                    lane.key = key;
+                    lane.begin(merger, piece);
+                    lane
+                });
+                let mut lanes: Vec<_> = lanes.collect();
+                merge_together(&pairs, &mut lanes);
+                lanes.sort_by_key(|lane| lane.key);
+                lanes.iter_mut().map(|lane| lane.finish().to_vec()).collect::<Vec<_>>()
+            };
+            let alone: Vec<_> = pieces
+                .clone()
                 .map(|piece| oracle(&pairs, piece.iter().copied().map(TokenId::from).collect()))
                 .collect();
-            together.sort();
-            alone.sort();
-            prop_assert_eq!(together, alone);
+            prop_assert_eq!(&merge_lanes(), &alone);
+            #[cfg(target_arch = "x86_64")]
+            prop_assert_eq!(&crate::x86::portable::only(merge_lanes), &alone);
 
             let (mut long, mut out) = (bytes, Vec::new());
-            merge_long(&pairs, &mut long, &mut LongWorkspace::default(), &mut out);
+            heap::merge(&pairs, &mut long, &mut heap::Workspace::default(), &mut out);
             prop_assert_eq!(&out, &expected);
 
-            if let Some(backtracker) = Backtracker::new(&vocabulary, &pairs) {
-                let mut tracked = vec![7];
-                backtracker.merge(&pairs, &text, &mut tracked);
-                prop_assert_eq!(&tracked[1..], &expected);
-            }
+            let mut stitched = vec![7];
+            stitch::merge(merger, &text, &mut stitch::Workspace::default(), &mut stitched);
+            prop_assert_eq!(&stitched[1..], &expected);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Text to ids and back.
 
 mod added;
-mod backtrack;
 mod batch;
 mod cache;
 mod decode;
@@ -9,7 +8,9 @@ mod decode_batch;
 mod encoder;
 mod found;
 mod front;
+mod heap;
 mod idle;
+mod lane;
 mod long_cache;
 mod merge;
 mod packed;
@@ -20,19 +21,19 @@ mod resize;
 mod seams;
 mod spans;
 mod spelling;
+mod stitch;
 #[cfg(test)]
 mod tests;
 mod text;
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 use sha2::{Digest, Sha256};
 
-use backtrack::Backtracker;
 pub use batch::Batch;
 use idle::Idle;
-use merge::Workspace;
+use merge::Merger;
 use pairs::PairRanks;
 pub use parts::Side;
 use pieces::{Memory, Pieces};
@@ -49,9 +50,6 @@ use crate::{
     vocabulary::{TokenId, Vocabulary},
 };
 
-/// Pieces of so many bytes are worth a `Backtracker`, which takes a while to make.
-const BACKTRACK_FROM: usize = if cfg!(test) { 90 } else { 1 << 12 };
-
 /// A vocabulary, its special tokens and its pretokenizer, ready to encode and decode.
 ///
 /// It may be used from many threads at once.
@@ -63,8 +61,6 @@ pub struct Tokenizer {
     template: Template,
     pairs: PairRanks,
     seams: Seams,
-    /// For very long pieces; nothing in it if the vocabulary does not allow it.
-    backtracker: OnceLock<Option<Backtracker>>,
     /// Tokens that are whole pretokens and that merging does not give.
     whole_only: HashMap<Box<[u8]>, TokenId, FxBuildHasher>,
     /// Memory of earlier calls, one for each call that ran at the same time.
@@ -107,7 +103,6 @@ impl Tokenizer {
             pretokenizer,
             template: Template::default(),
             pairs,
-            backtracker: OnceLock::new(),
             whole_only: HashMap::default(),
             idle: Idle::default(),
         };
@@ -198,19 +193,19 @@ impl Tokenizer {
     }
 
     /// Append the tokens that merging gives.
-    fn merge_piece(&self, piece: &[u8], workspace: &mut Workspace, out: &mut Vec<TokenId>) {
-        if piece.len() >= BACKTRACK_FROM
-            && let Some(backtracker) = self.backtracker()
-        {
-            return backtracker.merge(&self.pairs, piece, out);
-        }
-        merge::merge(&self.pairs, self.vocabulary.byte_ids(), piece, workspace, out);
+    fn merge_piece(&self, piece: &[u8], workspace: &mut stitch::Workspace, out: &mut Vec<TokenId>) {
+        merge::merge(self.merger(), piece, workspace, out);
+    }
+
+    #[inline]
+    fn merger(&self) -> Merger<'_> {
+        Merger { pairs: &self.pairs, vocabulary: &self.vocabulary }
     }
 
     fn tokens_out_of_reach(&self) -> HashMap<Box<[u8]>, TokenId, FxBuildHasher> {
         let mut out_of_reach = HashMap::default();
         if self.vocabulary.whole_pretokens_first() {
-            let (mut workspace, mut merged) = (Workspace::default(), Vec::new());
+            let (mut workspace, mut merged) = (stitch::Workspace::default(), Vec::new());
             for (id, bytes) in self.vocabulary.tokens() {
                 merged.clear();
                 self.merge_piece(bytes, &mut workspace, &mut merged);
@@ -220,15 +215,6 @@ impl Tokenizer {
             }
         }
         out_of_reach
-    }
-
-    /// Made when it is first asked for. Whoever comes second makes one, too, rather than wait: in a
-    /// forked process there may be nobody to wait for.
-    fn backtracker(&self) -> Option<&Backtracker> {
-        if self.backtracker.get().is_none() {
-            let _ = self.backtracker.set(Backtracker::new(&self.vocabulary, &self.pairs));
-        }
-        self.backtracker.get()?.as_ref()
     }
 
     /// The token that a pretoken is as a whole, where merging would not give it.

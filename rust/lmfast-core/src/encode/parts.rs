@@ -199,15 +199,7 @@ impl Tokenizer {
 fn part_len(cuts: SafeCuts, text: &[u8], about: usize) -> usize {
     let mut window = about;
     while window < text.len() {
-        let (valid, error) = utf8::valid_start(&text[..window]);
-        let ends_in_invalid = error.is_some_and(|error| error.error_len().is_some());
-        // A stretch of invalid bytes is a pretoken, and what is before it is cut as a text.
-        match (ends_in_invalid, valid.len()) {
-            (true, 0) => return invalid_len(text),
-            (true, end) => return end,
-            (false, _) => {}
-        }
-        if let Some(cut) = cuts.last(valid) {
+        if let Some(cut) = last_cut(cuts, &text[..window]) {
             return cut;
         }
         window *= 2;
@@ -215,10 +207,31 @@ fn part_len(cuts: SafeCuts, text: &[u8], about: usize) -> usize {
     text.len()
 }
 
-/// The length of the invalid bytes that `text` begins with.
-fn invalid_len(text: &[u8]) -> usize {
-    let chunks = text.utf8_chunks().take_while(|chunk| chunk.valid().is_empty());
-    chunks.map(|chunk| chunk.invalid().len()).sum()
+/// The last cut of `text` that is safe whatever follows. A stretch of invalid bytes is a pretoken, and
+/// what is before and behind it is cut as texts of their own.
+fn last_cut(cuts: SafeCuts, text: &[u8]) -> Option<usize> {
+    let (valid, error) = utf8::valid_start(text);
+    if error.is_none_or(|error| error.error_len().is_none()) {
+        return cuts.last(valid);
+    }
+    // The last valid stretch, where it begins, and the first invalid bytes behind it.
+    let (mut last, mut start, mut behind, mut at) = ("", 0, 0, 0);
+    for chunk in text.utf8_chunks() {
+        if !chunk.valid().is_empty() {
+            (last, start, behind) = (chunk.valid(), at, chunk.invalid().len());
+        }
+        at += chunk.valid().len() + chunk.invalid().len();
+    }
+    let end = start + last.len();
+    if last.is_empty() {
+        None
+    } else if end + behind < text.len() {
+        Some(end)
+    } else {
+        // What follows could still make a character of the bytes behind it.
+        let within = cuts.last(last).map(|cut| start + cut);
+        within.or((start > 0).then_some(start))
+    }
 }
 
 /// The character that `at` lies inside of, if any: where it begins and ends.
@@ -236,4 +249,52 @@ fn start_of_character(text: &[u8], at: usize) -> usize {
 
 fn end_of_character(text: &[u8], at: usize) -> usize {
     character_around(text, at).map_or(at, |character| character.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::pretokenize::{Pretokenizer, Scheme};
+
+    /// Valid and invalid stretches, and characters that a part may end in the middle of.
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let some = prop::sample::select(vec![
+            &b"a"[..],
+            b"Bc ",
+            b" 12",
+            b"\n",
+            b"'s",
+            "\u{e9}".as_bytes(),
+            "\u{4e2d}".as_bytes(),
+            b"\x80",
+            b"\xff",
+            b"\xe4",
+            b"\xe4\xb8",
+            b"\xf0\x9f",
+        ]);
+        proptest::collection::vec(some, 0..40).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn parts_have_the_pretokens_of_the_whole(text in text(), about in 1usize..30) {
+            for scheme in Scheme::ALL {
+                let pretokenizer = Pretokenizer::Scheme(scheme);
+                let cuts = SafeCuts::of(&pretokenizer);
+                let add = |to: &mut Vec<Vec<u8>>, text: &[u8]| {
+                    pretokenizer.for_each_bytes(text, |pretoken| to.push(pretoken.to_vec())).unwrap();
+                };
+                let (mut expected, mut found, mut rest) = (Vec::new(), Vec::new(), &text[..]);
+                add(&mut expected, rest);
+                while !rest.is_empty() {
+                    let (part, after) = rest.split_at(part_len(cuts, rest, about));
+                    add(&mut found, part);
+                    rest = after;
+                }
+                prop_assert_eq!(&found, &expected);
+            }
+        }
+    }
 }

@@ -17,9 +17,10 @@ use super::{
     encoder::Waiting,
     found::{AT_ONCE, Found},
     front::Front,
+    lane::{Lane, merge_together},
     long_cache::LongCache,
-    merge::{self, Lane, Workspace},
     packed, seams,
+    stitch::Workspace,
 };
 use crate::{
     error::Result,
@@ -76,7 +77,7 @@ struct Tables {
     short: Cache,
     long: LongCache,
     workspace: Workspace,
-    lanes: [Lane<{ Short::LONGEST }>; LANES],
+    lanes: [Lane<{ Short::LONGEST + 1 }, Short>; LANES],
 }
 
 /// Short pieces that are merged together.
@@ -314,10 +315,9 @@ impl Lookup<'_> {
             {
                 continue;
             }
-            let Tokenizer { pairs, vocabulary, .. } = self.tokenizer;
             let lane = &mut self.tables.lanes[len];
             lane.key = key;
-            lane.begin(pairs, vocabulary.byte_ids(), bytes);
+            lane.begin(self.tokenizer.merger(), bytes);
             len += 1;
             if len == LANES {
                 self.merge_lanes(len);
@@ -330,10 +330,11 @@ impl Lookup<'_> {
     fn merge_lanes(&mut self, len: usize) {
         let Tables { short, lanes, .. } = &mut *self.tables;
         let lanes = &mut lanes[..len];
-        merge::merge_together(&self.tokenizer.pairs, lanes);
+        merge_together(&self.tokenizer.pairs, lanes);
         for lane in lanes {
-            if !short.knows(lane.key, lane.key.hash()) {
-                short.insert(lane.key, lane.key.hash(), lane.tokens());
+            let key = lane.key;
+            if !short.knows(key, key.hash()) {
+                short.insert(key, key.hash(), lane.finish());
             }
         }
     }

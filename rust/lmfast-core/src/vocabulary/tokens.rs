@@ -40,8 +40,19 @@ impl Tokens {
     /// The bytes of a token, or `None` where no token has this id.
     pub(super) fn get(&self, id: TokenId) -> Option<&[u8]> {
         let end = *self.ends.get(id as usize)?;
-        let start = (id as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
+        let start = self.start(id);
         (start < end).then(|| &self.bytes[start..end])
+    }
+
+    /// The number of bytes of a token.
+    #[inline]
+    pub(super) fn len_of(&self, id: TokenId) -> usize {
+        self.ends[id as usize] - self.start(id)
+    }
+
+    #[inline]
+    fn start(&self, id: TokenId) -> usize {
+        if id == 0 { 0 } else { self.ends[id as usize - 1] }
     }
 
     /// The token that is exactly `bytes`.
