@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{hash::Short, huge_table::HugeTable, prefetch::prefetch_item, vocabulary::TokenId};
 
-/// Each set is a line of 64 bytes: 1 MiB to begin with, and no more than 64 MiB.
+/// Each set is a line of 64 bytes: 1 MiB of them to begin with, and no more than 64 MiB.
 const FIRST_BITS: u32 = if cfg!(test) { 2 } else { 14 };
 const MOST_BITS: u32 = if cfg!(test) { 5 } else { 20 };
 
@@ -26,7 +26,9 @@ type Set = [u64; 8];
 
 #[derive(Debug)]
 pub(super) struct Cache {
+    /// As many as there will ever be; those that are not in use yet are not in memory.
     sets: HugeTable<Set>,
+    /// So many bits of a hash say where a pretoken belongs.
     bits: u32,
     /// Entries pushed out since the table was as large as it is.
     pushed_out: usize,
@@ -39,7 +41,12 @@ pub(super) struct Cache {
 
 impl Cache {
     pub(super) fn new() -> crate::Result<Self> {
-        let sets = HugeTable::new(1 << FIRST_BITS)?;
+        let mut sets = HugeTable::new(1 << MOST_BITS);
+        for bits in (FIRST_BITS..MOST_BITS).rev() {
+            // Where there is no room for so many, there may be for half of them.
+            sets = sets.or_else(|_| HugeTable::new(1 << bits));
+        }
+        let sets = sets?;
         Ok(Self {
             sets,
             bits: FIRST_BITS,
@@ -131,7 +138,7 @@ impl Cache {
         };
         if self.put(hash, [low, high, first, second]) {
             self.pushed_out += 1;
-            if self.pushed_out > self.sets.len() / 8 && self.bits < MOST_BITS {
+            if self.pushed_out > (1 << self.bits) / 8 && 1 << self.bits < self.sets.len() {
                 self.grow();
             }
         }
@@ -161,14 +168,13 @@ impl Cache {
         full
     }
 
-    /// Without memory for a larger table, the one there is stays.
+    /// Take as many sets more into use: each gives those away that belong there now.
     #[cold]
     fn grow(&mut self) {
         self.pushed_out = 0;
-        let Ok(larger) = HugeTable::new(self.sets.len() * 2) else { return };
-        let old = std::mem::replace(&mut self.sets, larger);
         self.bits += 1;
-        for set in old.iter() {
+        for at in 0..1 << (self.bits - 1) {
+            let set = std::mem::take(&mut self.sets[at]);
             for entry in [[set[4], set[5], set[6], set[7]], [set[0], set[1], set[2], set[3]]] {
                 if entry[1] != 0 {
                     self.put(Short::from_words(entry[0], entry[1]).hash(), entry);
@@ -180,7 +186,7 @@ impl Cache {
 
 #[inline(always)]
 fn set_of(hash: u32, bits: u32) -> usize {
-    (hash >> (u32::BITS - bits)) as usize
+    (hash & ((1 << bits) - 1)) as usize
 }
 
 /// The two words for the tokens of a pretoken; zeros if the set does not have it.
