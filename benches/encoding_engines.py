@@ -44,13 +44,12 @@ def lmfast(vocabulary: str, threads: int | None) -> Engine:
     from lmfast.corpus import prepare
 
     tokenizer = lmfast.Tokenizer.load(vocabulary)
-    separator = SPECIAL.encode()
     return Engine(
         encode=tokenizer.encode,
         decode=tokenizer.decode,
         batch=lambda documents: tokenizer.encode_batch(documents, threads),
         ids=lambda batch: batch.ids,
-        whole=lambda text: tokenizer.encode_batch(text.split(separator), threads),
+        whole=lambda text: tokenizer.encode_documents(text, SPECIAL, threads),
         shards=lambda path, out: prepare(path, tokenizer, out, threads=threads) and None,
     )
 

@@ -123,6 +123,15 @@ class Tokenizer:
         threads: int | None,
         on_progress: _Progress,
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]: ...
+    def encode_documents(
+        self,
+        text: _Text,
+        separator: str,
+        allowed_special: _Special,
+        disallowed_special: _Special,
+        threads: int | None,
+        on_progress: _Progress,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]: ...
     def decode_bytes(self, ids: _Ids, skip_special: bool) -> bytes: ...
     def decode_batch(
         self,

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.batch import Batch, Side
 from lmfast.errors import ConfigError
-from lmfast.text_input import Progress, Special, Text, TextErrors, all_well_formed, well_formed
+from lmfast.text_input import (
+    END_OF_TEXT,
+    Progress,
+    Special,
+    Text,
+    TextErrors,
+    all_well_formed,
+    well_formed,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,6 +116,45 @@ class EncodingMethods:
         return Batch(
             *self._core.encode_batch(
                 documents, allowed_special, disallowed_special, threads, on_progress
+            )
+        )
+
+    def encode_documents(
+        self,
+        text: Text,
+        separator: str = END_OF_TEXT,
+        threads: int | None = None,
+        *,
+        allowed_special: Special = frozenset(),
+        disallowed_special: Special = "all",
+        errors: TextErrors = "strict",
+        on_progress: Progress | None = None,
+    ) -> Batch:
+        """The ids of each document of a text that has a separator between them.
+
+        What ``encode_batch(text.split(separator))`` gives, without a copy of each. So there is one
+        document more than separators, an empty one where the text ends with one.
+
+        Args:
+            text: What to encode. Bytes need not be UTF-8.
+            separator: What stands between two documents. It gets no id.
+            threads: As in ``encode_batch``.
+            allowed_special: As in ``encode``.
+            disallowed_special: As in ``encode``.
+            errors: As in ``encode``.
+            on_progress: As in ``encode_batch``.
+
+        Raises:
+            ConfigError: ``separator`` is empty.
+            SpecialTokenError: A disallowed special token occurs in a document; the error says in
+                which, counted from 0.
+            TextError: The text has a lone surrogate, and ``errors`` is ``"strict"``.
+            InputTypeError: ``text`` is neither ``str`` nor bytes, or ``separator`` is no ``str``.
+        """
+        text = well_formed(text, errors)
+        return Batch(
+            *self._core.encode_documents(
+                text, separator, allowed_special, disallowed_special, threads, on_progress
             )
         )
 

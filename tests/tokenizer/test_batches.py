@@ -1,16 +1,25 @@
 """Many documents, and documents that are one long run."""
 
+import random
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tokenizer_texts import AWKWARD, MULTILINGUAL
 from trained_tokenizers import Trained
 
 import lmfast
+from lmfast import errors
 
 DOCUMENTS = [*AWKWARD, *MULTILINGUAL.splitlines(keepends=True), "", MULTILINGUAL * 30, b"\xff\xfe"]
 
 LENGTH = 200_000
+RANDOM = random.Random(1)
 RUNS = {
+    "random digits": "".join(RANDOM.choices("0123456789", k=LENGTH)),
+    "random letters": "".join(RANDOM.choices("abcdefghijklmnopqrstuvwxyz", k=LENGTH)),
+    "random symbols": "".join(RANDOM.choices("=-+*/.,;:!?", k=LENGTH)),
     "letter": "a" * LENGTH,
     "letters": "ab" * (LENGTH // 2),
     "upper": "A" * LENGTH,
@@ -46,6 +55,35 @@ def test_a_document_in_many_parts_ends_where_it_does(trained: Trained, threads: 
     assert [trained.ours.decode(ids) for ids in batch] == documents
     peer = trained.tiktoken
     assert peer is None or batch.tolist() == [peer.encode_ordinary(each) for each in documents]
+
+
+@given(
+    parts=st.lists(st.sampled_from(["--", "-", "a b", "é", "", "<|endoftext|>"])),
+    as_bytes=st.booleans(),
+    threads=st.sampled_from([1, 3]),
+)
+def test_documents_are_those_between_separators(
+    all_trained: dict[str, Trained], *, parts: list[str], as_bytes: bool, threads: int
+) -> None:
+    gpt2, text = all_trained["gpt2"].ours, "".join(parts)
+    expected = gpt2.encode_batch(text.split("--"), disallowed_special=())
+    batch = gpt2.encode_documents(
+        text.encode() if as_bytes else text, "--", threads, disallowed_special=()
+    )
+    assert batch == expected
+
+
+def test_documents_end_at_the_end_of_text(gpt2: lmfast.Tokenizer) -> None:
+    batch = gpt2.encode_documents("one<|endoftext|>two<|endoftext|>")
+    assert batch == [gpt2.encode("one"), gpt2.encode("two"), []]
+    with pytest.raises(errors.SpecialTokenError, match="document 1: "):
+        gpt2.encode_documents(b"one--<|endoftext|>", "--")
+    with pytest.raises(errors.ConfigError, match="separator"):
+        gpt2.encode_documents("one", "")
+    with pytest.raises(errors.InputTypeError, match="separator must be str"):
+        gpt2.encode_documents("one", b"--")  # type: ignore[arg-type]
+    with pytest.raises(errors.InputTypeError, match="text must be"):
+        gpt2.encode_documents(["one"])  # type: ignore[arg-type]
 
 
 def test_a_batch_is_a_sequence(gpt2: lmfast.Tokenizer) -> None:

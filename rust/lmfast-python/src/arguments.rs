@@ -104,6 +104,25 @@ pub(crate) fn wrong_type(object: Borrowed<'_, '_, PyAny>, what: &str) -> PyErr {
     raise(object.py(), "InputTypeError", format!("{what}, not {found}"))
 }
 
+/// What stands between documents: a `str` that is not empty.
+pub(crate) struct Separator(pub(crate) PyBackedStr);
+
+impl<'py> FromPyObject<'_, 'py> for Separator {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if !object.is_instance_of::<PyString>() {
+            return Err(wrong_type(object, "separator must be str"));
+        }
+        let separator = string(object)?;
+        if separator.is_empty() {
+            let message = "separator must be the text between two documents, not an empty one";
+            return Err(raise(object.py(), "ConfigError", message));
+        }
+        Ok(Self(separator))
+    }
+}
+
 /// Documents: any iterable of texts, but not a single text, whose characters it would yield.
 pub(crate) struct Texts(pub(crate) Vec<Text>);
 

@@ -15,8 +15,8 @@ use pyo3::{prelude::*, types::PyBytes};
 
 use crate::{
     arguments::{
-        Count, FilePath, Id, IdLists, Ids, PretokenizerName, Ranks, Size, Special, SpecialIds,
-        SpecialNames, Str, Text, Texts,
+        Count, FilePath, Id, IdLists, Ids, PretokenizerName, Ranks, Separator, Size, Special,
+        SpecialIds, SpecialNames, Str, Text, Texts,
     },
     door::{detached, watched},
 };
@@ -356,6 +356,26 @@ impl Tokenizer {
         let policy = policy(allowed_special, disallowed_special);
         let batch = watched(py, on_progress.as_ref(), |watch| {
             let texts: Vec<_> = texts.0.iter().map(Text::as_core).collect();
+            self.core.encode_batch(&texts, &policy, threads.0, watch)
+        })?;
+        Ok((batch.ids.into_pyarray(py), batch.offsets.into_pyarray(py)))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "those of Python")]
+    #[expect(clippy::type_complexity, reason = "ids and offsets")]
+    fn encode_documents<'py>(
+        &self,
+        py: Python<'py>,
+        text: Text,
+        separator: Separator,
+        allowed_special: Special,
+        disallowed_special: Special,
+        threads: Count,
+        on_progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
+        let policy = policy(allowed_special, disallowed_special);
+        let batch = watched(py, on_progress.as_ref(), |watch| {
+            let texts: Vec<_> = text.as_core().split(&separator.0).collect();
             self.core.encode_batch(&texts, &policy, threads.0, watch)
         })?;
         Ok((batch.ids.into_pyarray(py), batch.offsets.into_pyarray(py)))

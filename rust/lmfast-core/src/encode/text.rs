@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 /// Bytes, of which it may be known that they are UTF-8.
 #[derive(Clone, Copy, Debug)]
 pub enum Text<'a> {
@@ -18,6 +20,18 @@ impl<'a> Text<'a> {
             Self::Str(text) => text.as_bytes(),
             Self::Bytes(bytes) => bytes,
         }
+    }
+
+    /// The texts before, between and behind all that are `separator`, which is not empty.
+    pub fn split(self, separator: &str) -> impl Iterator<Item = Self> {
+        let found = memmem::find_iter(self.bytes(), separator);
+        let ends = found.map(|at| (at, at + separator.len()));
+        let mut start = 0;
+        ends.chain([(self.bytes().len(), 0)]).map(move |(end, next)| {
+            let text = self.part(start..end);
+            start = next;
+            text
+        })
     }
 
     /// A part of the text, which ends where characters do if the text is UTF-8.
@@ -51,5 +65,21 @@ impl<'a, const N: usize> From<&'a [u8; N]> for Text<'a> {
 impl<'a> From<&'a Vec<u8>> for Text<'a> {
     fn from(bytes: &'a Vec<u8>) -> Self {
         Self::Bytes(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_split_as_strings_are() {
+        for text in ["", "--", "a--b", "--a----é-", "---", "a-b", "é--中--"] {
+            let expected: Vec<&str> = text.split("--").collect();
+            let of_str: Vec<&[u8]> = Text::from(text).split("--").map(Text::bytes).collect();
+            let of_bytes = Text::from(text.as_bytes()).split("--").map(Text::bytes);
+            assert_eq!(of_str, expected.iter().map(|text| text.as_bytes()).collect::<Vec<_>>());
+            assert_eq!(of_bytes.collect::<Vec<_>>(), of_str);
+        }
     }
 }
