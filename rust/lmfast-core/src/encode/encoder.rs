@@ -100,18 +100,11 @@ impl Encoder<'_> {
         self.out.offsets.push(self.out.ids.len() as u64);
     }
 
-    /// The text, if it is short, and nothing is to be found in it.
+    /// The text, if it is short.
     #[inline]
     fn worth_waiting<'t>(&self, text: Text<'t>) -> Option<&'t str> {
-        let Tokenizer { special_tokens, .. } = self.tokenizer;
-        if text.bytes().len() > SHORT || !special_tokens.is_plain() {
+        if text.bytes().len() > SHORT || !self.tokenizer.special_tokens.is_plain() {
             return None;
-        }
-        if !self.rule.is_nothing() {
-            let mut found = special_tokens.find_iter(text.bytes(), self.rule).ok()?;
-            if found.next().is_some() {
-                return None;
-            }
         }
         match text {
             Text::Str(text) => Some(text),
@@ -125,12 +118,35 @@ impl Encoder<'_> {
             return Ok(());
         }
         let mut waiting = std::mem::take(&mut self.memory.waiting);
-        let result = self.encode(&mut waiting);
+        let result = if self.may_hold_special(&waiting.text) {
+            self.encode_one_by_one(&waiting)
+        } else {
+            self.encode(&mut waiting)
+        };
         waiting.clear();
         self.memory.waiting = waiting;
         result
     }
 
+    /// Whether one of several texts may hold a special token that is looked for: together they hold it
+    /// if one does.
+    fn may_hold_special(&self, texts: &str) -> bool {
+        let found = || self.tokenizer.special_tokens.find_iter(texts.as_bytes(), self.rule);
+        !self.rule.is_nothing() && found().map_or(true, |mut found| found.next().is_some())
+    }
+
+    fn encode_one_by_one(&mut self, Waiting { text, ends }: &Waiting) -> Result<()> {
+        let mut start = MARGIN.len();
+        for &end in ends {
+            let text = text[start..end].into();
+            self.tokenizer.encode_into(text, self.rule, self.memory, &mut self.out.ids)?;
+            self.end();
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Append the ids of texts in which nothing is to be found.
     fn encode(&mut self, waiting: &mut Waiting) -> Result<()> {
         waiting.text.push_str(MARGIN);
         let Waiting { text, ends } = waiting;

@@ -24,13 +24,16 @@ impl<'a> Text<'a> {
 
     /// The texts before, between and behind all that are `separator`, which is not empty.
     pub fn split(self, separator: &str) -> impl Iterator<Item = Self> {
-        let found = memmem::find_iter(self.bytes(), separator);
+        // Then nobody has to ask of each part again.
+        let valid = simdutf8::basic::from_utf8(self.bytes());
+        let text = valid.map_or(self, Self::Str);
+        let found = memmem::find_iter(text.bytes(), separator);
         let ends = found.map(|at| (at, at + separator.len()));
         let mut start = 0;
-        ends.chain([(self.bytes().len(), 0)]).map(move |(end, next)| {
-            let text = self.part(start..end);
+        ends.chain([(text.bytes().len(), 0)]).map(move |(end, next)| {
+            let part = text.part(start..end);
             start = next;
-            text
+            part
         })
     }
 
@@ -74,6 +77,8 @@ mod tests {
 
     #[test]
     fn texts_are_split_as_strings_are() {
+        let invalid = Text::from(b"\xff--a--\xc3").split("--").map(Text::bytes);
+        assert_eq!(invalid.collect::<Vec<_>>(), [&b"\xff"[..], b"a", b"\xc3"]);
         for text in ["", "--", "a--b", "--a----é-", "---", "a-b", "é--中--"] {
             let expected: Vec<&str> = text.split("--").collect();
             let of_str: Vec<&[u8]> = Text::from(text).split("--").map(Text::bytes).collect();

@@ -84,7 +84,7 @@ impl ShardWriter {
         }
         if !self.in_document {
             self.in_document = true;
-            self.index.write(|all| all.extend(self.totals.tokens.to_le_bytes()))?;
+            self.index.write(8, |to| to.copy_from_slice(&self.totals.tokens.to_le_bytes()))?;
             self.totals.documents += 1;
         }
         self.totals.tokens += ids.len() as u64;
@@ -99,10 +99,10 @@ impl ShardWriter {
         };
         shard.totals.tokens += ids.len() as u64;
         shard.totals.bytes += bytes;
-        shard.file.write(|all| match self.dtype {
-            Dtype::Uint16 => append(all, ids, |id| (id as u16).to_le_bytes()),
-            Dtype::Uint32 => append(all, ids, u32::to_le_bytes),
-        })
+        match self.dtype {
+            Dtype::Uint16 => shard.file.write_each(ids, |id| (id as u16).to_le_bytes()),
+            Dtype::Uint32 => shard.file.write_each(ids, u32::to_le_bytes),
+        }
     }
 
     /// End the document; one without any ids leaves no trace.
@@ -132,7 +132,7 @@ impl ShardWriter {
     /// Write the manifest: from here on the folder lacks nothing but its name.
     pub(super) fn seal(mut self, tokenizer: TokenizerIdentity) -> Result<Sealed> {
         let ShardTotals { documents, tokens, bytes } = self.totals;
-        self.index.write(|all| all.extend(tokens.to_le_bytes()))?;
+        self.index.write(8, |to| to.copy_from_slice(&tokens.to_le_bytes()))?;
         self.index.sync()?;
         self.end_shard()?;
         let manifest = Manifest {
@@ -171,16 +171,6 @@ impl Sealed {
         // Only now: who finds no lock takes the folder for abandoned, and clears it.
         fs::remove_file(folder.join(LOCK)).map_err(failed)?;
         Ok(self.totals)
-    }
-}
-
-/// Append the bytes of each of `ids`.
-fn append<const N: usize>(all: &mut Vec<u8>, ids: &[TokenId], bytes: impl Fn(TokenId) -> [u8; N]) {
-    let start = all.len();
-    all.resize(start + ids.len() * N, 0);
-    let (places, _) = all[start..].as_chunks_mut::<N>();
-    for (place, &id) in places.iter_mut().zip(ids) {
-        *place = bytes(id);
     }
 }
 
@@ -287,8 +277,9 @@ struct HashedFile {
     path: PathBuf,
     file: File,
     hash: Sha256,
-    /// What is not written yet.
+    /// What is not written yet, and room.
     buffer: Vec<u8>,
+    filled: usize,
     /// Bytes written since the last time that the file was told to go to disk.
     waiting: usize,
     /// What brings the file to disk, so that little is left to wait for at its end.
@@ -299,13 +290,31 @@ impl HashedFile {
     fn create(path: PathBuf) -> Result<Self> {
         let file = File::create(&path).map_err(|error| Error::io("write", &path, error))?;
         let hash = Sha256::new();
-        Ok(Self { path, file, hash, buffer: Vec::new(), waiting: 0, syncing: None })
+        Ok(Self { path, file, hash, buffer: Vec::new(), filled: 0, waiting: 0, syncing: None })
     }
 
-    /// Write what `append` appends.
-    fn write(&mut self, append: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
-        append(&mut self.buffer);
-        if self.buffer.len() < WRITE_BYTES {
+    /// Write the bytes of each of `ids`.
+    fn write_each<const N: usize>(
+        &mut self,
+        ids: &[TokenId],
+        bytes: impl Fn(TokenId) -> [u8; N],
+    ) -> Result<()> {
+        self.write(ids.len() * N, |to| {
+            for (place, &id) in to.as_chunks_mut().0.iter_mut().zip(ids) {
+                *place = bytes(id);
+            }
+        })
+    }
+
+    /// Write so many bytes, which `fill` fills in.
+    fn write(&mut self, len: usize, fill: impl FnOnce(&mut [u8])) -> Result<()> {
+        let end = self.filled + len;
+        if end > self.buffer.len() {
+            self.buffer.resize(end.max(WRITE_BYTES), 0);
+        }
+        fill(&mut self.buffer[self.filled..end]);
+        self.filled = end;
+        if end < WRITE_BYTES {
             return Ok(());
         }
         self.flush()?;
@@ -314,10 +323,11 @@ impl HashedFile {
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.hash.update(&self.buffer);
-        let written = self.file.write_all(&self.buffer);
-        self.waiting += self.buffer.len();
-        self.buffer.clear();
+        let bytes = &self.buffer[..self.filled];
+        self.hash.update(bytes);
+        let written = self.file.write_all(bytes);
+        self.waiting += self.filled;
+        self.filled = 0;
         written.map_err(|error| self.failed(error))
     }
 
