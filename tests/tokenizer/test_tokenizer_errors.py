@@ -145,12 +145,15 @@ def test_of_the_formats_that_need_special_tokens(tmp_path: Path) -> None:
 
 
 BAD_VALUES: dict[str, tuple[Callable[[], object], str]] = {
-    "threads 0": (lambda: TOKENIZER.encode_batch(["a"], 0), "not 0"),
-    "threads -1": (lambda: TOKENIZER.encode_batch(["a"], -1), "not -1"),
-    "train threads 0": (lambda: train(threads=0), "not 0"),
-    "max_token_bytes 0": (lambda: train(max_token_bytes=0), "not 0"),
-    "min_frequency -1": (lambda: train(min_frequency=-1), "not -1"),
-    "vocab_size -1": (lambda: train(vocab_size=-1), "not -1"),
+    "threads 0": (lambda: TOKENIZER.encode_batch(["a"], 0), "^threads must be None or .* not 0"),
+    "threads -1": (
+        lambda: TOKENIZER.encode_batch(["a"], -1),
+        "^threads must .* from 1 on, not -1",
+    ),
+    "train threads 0": (lambda: train(threads=0), "^threads must .* not 0"),
+    "max_token_bytes 0": (lambda: train(max_token_bytes=0), "^max_token_bytes must .* not 0"),
+    "min_frequency -1": (lambda: train(min_frequency=-1), "^min_frequency must .* not -1"),
+    "vocab_size -1": (lambda: train(vocab_size=-1), "^vocab_size must .* not -1"),
     "error handler": (lambda: TOKENIZER.decode([97], "bogus"), "bogus"),  # type: ignore[arg-type]
     "error handler int": (lambda: TOKENIZER.decode([97], 5), "5"),  # type: ignore[arg-type]
     "tie break": (lambda: train(tie_break="random"), "random"),

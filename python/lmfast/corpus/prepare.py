@@ -73,12 +73,13 @@ def prepare(
     opened = open_sources(sources, text_field=text_field, on_error=on_error)
     folder, held_out = Path(out), None
     if held_out_one_in is not None:
-        folder, held_out = folder / TRAIN_FOLDER, (folder / HELD_OUT_FOLDER, held_out_one_in)
+        folder, held_out = folder / TRAIN_FOLDER, folder / HELD_OUT_FOLDER
     write_shards(
         tokenizer._core,
         opened,
         folder,
         held_out,
+        held_out_one_in,
         separator,
         max_document_bytes,
         shard_tokens,
@@ -87,6 +88,6 @@ def prepare(
     )
     return PreparedCorpus(
         train=TokenShards.open(folder),
-        held_out=TokenShards.open(held_out[0]) if held_out else None,
+        held_out=TokenShards.open(held_out) if held_out else None,
         skipped=skipped_in(opened),
     )

@@ -363,39 +363,45 @@ impl<'py> FromPyObject<'_, 'py> for Special {
 }
 
 /// A positive count, such as of threads; `None` leaves the choice to lmfast.
-pub(crate) struct Count(pub(crate) Option<NonZero<usize>>);
+pub(crate) type Count = Option<NonZero<usize>>;
 
-impl<'py> FromPyObject<'_, 'py> for Count {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if object.is_none() {
-            return Ok(Self(None));
-        }
-        let Size(number) = Size::extract(object)?;
-        // Beyond what fits there is no difference to the greatest count that does.
-        let count = NonZero::new(usize::try_from(number).unwrap_or(usize::MAX));
-        if count.is_none() {
-            let message = "a count must be None or a whole number from 1 on, not 0";
-            return Err(raise(object.py(), "ConfigError", message));
-        }
-        Ok(Self(count))
-    }
+/// For each argument that is a count, what reads it and names it in errors.
+macro_rules! counts {
+    ($($name:ident),+) => {
+        $(pub(crate) fn $name(object: &Bound<'_, PyAny>) -> PyResult<Count> {
+            count(object, concat!(stringify!($name), " must be None or a whole number"))
+        })+
+    };
 }
 
-/// A size; one beyond 64 bits is capped, which is still more than any limit.
-pub(crate) struct Size(pub(crate) u64);
+/// The same for sizes.
+macro_rules! sizes {
+    ($($name:ident),+) => {
+        $(pub(crate) fn $name(object: &Bound<'_, PyAny>) -> PyResult<u64> {
+            size(object, concat!(stringify!($name), " must be a whole number"), 0)
+        })+
+    };
+}
 
-impl<'py> FromPyObject<'_, 'py> for Size {
-    type Error = PyErr;
+counts!(held_out_one_in, max_document_bytes, max_token_bytes, memory_budget, shard_tokens, threads);
+sizes!(max_tokens, min_count, min_frequency, n_vocab, vocab_size);
 
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let number = object.call_method0("__index__");
-        let number = number.map_err(|_| wrong_type(object, "a size must be a whole number"))?;
-        if number.lt(0)? {
-            let message = format!("a size must be a whole number from 0 on, not {}", *object);
-            return Err(raise(object.py(), "ConfigError", message));
-        }
-        Ok(Self(number.extract().unwrap_or(u64::MAX)))
+fn count(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Count> {
+    if object.is_none() {
+        return Ok(None);
     }
+    // Beyond what fits there is no difference to the greatest count that does.
+    let number = usize::try_from(size(object, what, 1)?).unwrap_or(usize::MAX);
+    Ok(NonZero::new(number))
+}
+
+/// A whole number from `least` on; one beyond 64 bits is capped, which is still more than any limit.
+fn size(object: &Bound<'_, PyAny>, what: &str, least: u64) -> PyResult<u64> {
+    let number = object.call_method0("__index__");
+    let number = number.map_err(|_| wrong_type(object.as_borrowed(), what))?;
+    if number.lt(least)? {
+        let message = format!("{what} from {least} on, not {object}");
+        return Err(raise(object.py(), "ConfigError", message));
+    }
+    Ok(number.extract().unwrap_or(u64::MAX))
 }

@@ -6,7 +6,7 @@ use lmfast_core::shard::{self, HeldOut, ShardOptions, ShardTotals};
 use pyo3::prelude::*;
 
 use crate::{
-    arguments::{Count, FilePath, Str},
+    arguments::{self, Count, FilePath, Str},
     door::fed,
     sources::Sources,
     tokenizer::Tokenizer,
@@ -15,7 +15,7 @@ use crate::{
 /// Documents, tokens and bytes.
 type Totals = (u64, u64, u64);
 
-/// Encode documents to a folder of shards, and one document in every `held_out.1` to another.
+/// Encode documents to a folder of shards, and one document in every `held_out_one_in` to another.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one for each option of writing")]
 pub(crate) fn write_shards(
@@ -23,22 +23,24 @@ pub(crate) fn write_shards(
     tokenizer: &Bound<'_, Tokenizer>,
     sources: &Bound<'_, Sources>,
     folder: FilePath,
-    held_out: Option<(FilePath, Count)>,
+    held_out: Option<FilePath>,
+    #[pyo3(from_py_with = arguments::held_out_one_in)] held_out_one_in: Count,
     separator: Str,
-    max_document_bytes: Count,
-    shard_tokens: Count,
-    threads: Count,
+    #[pyo3(from_py_with = arguments::max_document_bytes)] max_document_bytes: Count,
+    #[pyo3(from_py_with = arguments::shard_tokens)] shard_tokens: Count,
+    #[pyo3(from_py_with = arguments::threads)] threads: Count,
     on_progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Totals, Option<Totals>)> {
     let core = &tokenizer.get().core;
-    let held_out = held_out.and_then(|(folder, one_in)| {
-        Some(HeldOut { folder: folder.0, one_in: NonZero::new(one_in.0?.get() as u64)? })
+    let held_out = held_out.zip(held_out_one_in).map(|(folder, one_in)| {
+        let one_in = NonZero::<u64>::try_from(one_in).expect("a count has no more bits");
+        HeldOut { folder: folder.0, one_in }
     });
     let options = ShardOptions {
         separator: separator.0.to_string(),
-        max_document_bytes: max_document_bytes.0,
-        shard_tokens: shard_tokens.0.map_or(u64::MAX, |tokens| tokens.get() as u64),
-        threads: threads.0,
+        max_document_bytes,
+        shard_tokens: shard_tokens.map_or(u64::MAX, |tokens| tokens.get() as u64),
+        threads,
     };
     let sources = sources.get();
     let (train, held_out) = fed(py, on_progress.as_ref(), sources.pump(py), |watch| {

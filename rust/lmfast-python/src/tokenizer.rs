@@ -15,7 +15,7 @@ use pyo3::{prelude::*, types::PyBytes};
 
 use crate::{
     arguments::{
-        Count, FilePath, Id, IdLists, Ids, PretokenizerName, Ranks, Separator, Size, Special,
+        self, Count, FilePath, Id, IdLists, Ids, PretokenizerName, Ranks, Separator, Special,
         SpecialIds, SpecialNames, Str, Text, Texts,
     },
     door::{detached, watched},
@@ -266,8 +266,12 @@ impl Tokenizer {
         Ok(pieces.map(|(start, end)| PyBytes::new(py, &text[start..end])).collect())
     }
 
-    fn truncated_to(&self, py: Python<'_>, n_vocab: Size) -> PyResult<Self> {
-        let n_vocab = usize::try_from(n_vocab.0).unwrap_or(usize::MAX);
+    fn truncated_to(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::n_vocab)] n_vocab: u64,
+    ) -> PyResult<Self> {
+        let n_vocab = usize::try_from(n_vocab).unwrap_or(usize::MAX);
         Self::made(py, || self.core.truncated_to(n_vocab))
     }
 
@@ -316,13 +320,13 @@ impl Tokenizer {
         &self,
         py: Python<'py>,
         text: Text,
-        max_tokens: Size,
+        #[pyo3(from_py_with = arguments::max_tokens)] max_tokens: u64,
         left: bool,
         allowed_special: Special,
         disallowed_special: Special,
     ) -> PyResult<Bound<'py, PyAny>> {
         let policy = policy(allowed_special, disallowed_special);
-        let most = usize::try_from(max_tokens.0).unwrap_or(usize::MAX);
+        let most = usize::try_from(max_tokens).unwrap_or(usize::MAX);
         let side = if left { Side::Left } else { Side::Right };
         let kept = sized(py, &text, |watch| {
             self.core.truncate(text.as_bytes(), most, side, &policy, watch)
@@ -350,13 +354,13 @@ impl Tokenizer {
         texts: Texts,
         allowed_special: Special,
         disallowed_special: Special,
-        threads: Count,
+        #[pyo3(from_py_with = arguments::threads)] threads: Count,
         on_progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
         let policy = policy(allowed_special, disallowed_special);
         let batch = watched(py, on_progress.as_ref(), |watch| {
             let texts: Vec<_> = texts.0.iter().map(Text::as_core).collect();
-            self.core.encode_batch(&texts, &policy, threads.0, watch)
+            self.core.encode_batch(&texts, &policy, threads, watch)
         })?;
         Ok((batch.ids.into_pyarray(py), batch.offsets.into_pyarray(py)))
     }
@@ -370,13 +374,13 @@ impl Tokenizer {
         separator: Separator,
         allowed_special: Special,
         disallowed_special: Special,
-        threads: Count,
+        #[pyo3(from_py_with = arguments::threads)] threads: Count,
         on_progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
         let policy = policy(allowed_special, disallowed_special);
         let batch = watched(py, on_progress.as_ref(), |watch| {
             let texts: Vec<_> = text.as_core().split(&separator.0).collect();
-            self.core.encode_batch(&texts, &policy, threads.0, watch)
+            self.core.encode_batch(&texts, &policy, threads, watch)
         })?;
         Ok((batch.ids.into_pyarray(py), batch.offsets.into_pyarray(py)))
     }
@@ -400,11 +404,11 @@ impl Tokenizer {
         ids: PyReadonlyArray1<'py, u32>,
         offsets: PyReadonlyArray1<'py, u64>,
         skip_special: bool,
-        threads: Count,
+        #[pyo3(from_py_with = arguments::threads)] threads: Count,
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let (ids, offsets) = (ids.as_array().to_vec(), offsets.as_array().to_vec());
         let decode =
-            |watch: &Watch| self.core.decode_batch(&ids, &offsets, skip_special, threads.0, watch);
+            |watch: &Watch| self.core.decode_batch(&ids, &offsets, skip_special, threads, watch);
         let texts = if ids.len() < LONG {
             detached(py, || decode(&Watch::default()))
         } else {

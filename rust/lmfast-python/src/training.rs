@@ -15,7 +15,7 @@ use lmfast_core::{
 use pyo3::{prelude::*, types::PyBytes};
 
 use crate::{
-    arguments::{Count, FilePath, FilePaths, PretokenizerName, Size, SpecialNames, Str},
+    arguments::{self, Count, FilePath, FilePaths, PretokenizerName, SpecialNames, Str},
     door::{detached, fed, watched},
     sources::Sources,
     tokenizer::{Tokenizer, pretokenizer},
@@ -58,7 +58,7 @@ fn counter(pretokenizer: Option<&str>, special_tokens: Vec<String>) -> Result<Co
 
 fn budget(bytes: Count, folder: Option<FilePath>) -> Option<MemoryBudget> {
     let folder = folder.map_or_else(std::env::temp_dir, |folder| folder.0);
-    bytes.0.map(|bytes| MemoryBudget { bytes: bytes.get() as u64, folder })
+    bytes.map(|bytes| MemoryBudget { bytes: bytes.get() as u64, folder })
 }
 
 #[pymethods]
@@ -71,10 +71,10 @@ impl PretokenCounts {
         sources: &Bound<'_, Sources>,
         pretokenizer: PretokenizerName,
         special_tokens: SpecialNames,
-        min_count: Size,
-        memory_budget: Count,
+        #[pyo3(from_py_with = arguments::min_count)] min_count: u64,
+        #[pyo3(from_py_with = arguments::memory_budget)] memory_budget: Count,
         temporary_folder: Option<FilePath>,
-        threads: Count,
+        #[pyo3(from_py_with = arguments::threads)] threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let budget = budget(memory_budget, temporary_folder);
@@ -82,8 +82,8 @@ impl PretokenCounts {
         let sources = sources.get();
         let counts = fed(py, on_progress.as_ref(), sources.pump(py), |watch| {
             let counting = Counting::new(budget);
-            counter.count(&counting, sources.core(), threads.0, watch)?;
-            counting.finish(min_count.0, watch)
+            counter.count(&counting, sources.core(), threads, watch)?;
+            counting.finish(min_count, watch)
         })?;
         Ok(Self { counter, counts })
     }
@@ -93,7 +93,7 @@ impl PretokenCounts {
     fn load(
         py: Python<'_>,
         files: FilePaths,
-        min_count: Size,
+        #[pyo3(from_py_with = arguments::min_count)] min_count: u64,
         temporary_folder: Option<FilePath>,
     ) -> PyResult<Self> {
         watched(py, None, |watch| {
@@ -105,7 +105,7 @@ impl PretokenCounts {
             let folder = temporary_folder.map_or_else(std::env::temp_dir, |folder| folder.0);
             let counting = Counting::new(Some(MemoryBudget { bytes: u64::MAX, folder }));
             counting.add_counts(&files.0, &counter.cutting(), watch)?;
-            Ok(Self { counts: counting.finish(min_count.0, watch)?, counter })
+            Ok(Self { counts: counting.finish(min_count, watch)?, counter })
         })
     }
 
@@ -163,15 +163,15 @@ impl PretokenCounts {
     fn train(
         &self,
         py: Python<'_>,
-        vocab_size: Size,
+        #[pyo3(from_py_with = arguments::vocab_size)] vocab_size: u64,
         tie_break: Str,
-        min_frequency: Size,
-        max_token_bytes: Count,
+        #[pyo3(from_py_with = arguments::min_frequency)] min_frequency: u64,
+        #[pyo3(from_py_with = arguments::max_token_bytes)] max_token_bytes: Count,
         allow_fewer: bool,
         start: Option<Bound<'_, Tokenizer>>,
-        memory_budget: Count,
+        #[pyo3(from_py_with = arguments::memory_budget)] memory_budget: Count,
         temporary_folder: Option<FilePath>,
-        threads: Count,
+        #[pyo3(from_py_with = arguments::threads)] threads: Count,
         on_progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<(Tokenizer, MergeCounts, u64)> {
         let budget = budget(memory_budget, temporary_folder);
@@ -180,15 +180,15 @@ impl PretokenCounts {
             start.map_or(&self.counter.special_tokens, |start| start.special_tokens());
         let (core, counts, tokens) = watched(py, on_progress.as_ref(), |watch| {
             let options = TrainOptions {
-                vocab_size: usize::try_from(vocab_size.0).unwrap_or(usize::MAX),
+                vocab_size: usize::try_from(vocab_size).unwrap_or(usize::MAX),
                 special_tokens: special_tokens.len(),
                 tie_break: TieBreak::from_name(&tie_break.0)?,
-                min_frequency: min_frequency.0,
-                max_token_bytes: max_token_bytes.0.map(NonZero::get),
+                min_frequency,
+                max_token_bytes: max_token_bytes.map(NonZero::get),
                 allow_fewer,
             };
             let (counts, budget) = (&self.counts, budget.as_ref());
-            let trained = train(counts, &options, special_tokens, start, budget, threads.0, watch)?;
+            let trained = train(counts, &options, special_tokens, start, budget, threads, watch)?;
             let merges: Vec<_> = trained.iter().map(|merge| (merge.left, merge.right)).collect();
             let (core, tokens) = match start {
                 Some(start) => (start.extended(&merges)?, tokens_of(counts, start)?),
