@@ -96,7 +96,7 @@ pub(crate) fn spread(key: u64) -> u64 {
     key.wrapping_mul(SEEDS[0])
 }
 
-/// 32 bits: the leading ones say where a pretoken belongs, all of them tell it from others.
+/// 32 bits: some say where a pretoken belongs, all of them tell it from others.
 #[inline]
 pub(crate) fn hash(pretoken: &[u8]) -> u32 {
     match Short::of(pretoken, 0, pretoken.len()) {

@@ -114,7 +114,10 @@ impl<'py> FromPyObject<'_, 'py> for Separator {
         if !object.is_instance_of::<PyString>() {
             return Err(wrong_type(object, "separator must be str"));
         }
-        let separator = string(object)?;
+        let separator: PyBackedStr = object.extract().map_err(|_| {
+            let message = "separator holds a lone surrogate, which no text can hold";
+            raise(object.py(), "ConfigError", message)
+        })?;
         if separator.is_empty() {
             let message = "separator must be the text between two documents, not an empty one";
             return Err(raise(object.py(), "ConfigError", message));

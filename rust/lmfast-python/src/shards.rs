@@ -6,7 +6,7 @@ use lmfast_core::shard::{self, HeldOut, ShardOptions, ShardTotals};
 use pyo3::prelude::*;
 
 use crate::{
-    arguments::{self, Count, FilePath, Str},
+    arguments::{self, Count, FilePath, Separator},
     door::fed,
     sources::Sources,
     tokenizer::Tokenizer,
@@ -25,7 +25,7 @@ pub(crate) fn write_shards(
     folder: FilePath,
     held_out: Option<FilePath>,
     #[pyo3(from_py_with = arguments::held_out_one_in)] held_out_one_in: Count,
-    separator: Str,
+    separator: Separator,
     #[pyo3(from_py_with = arguments::max_document_bytes)] max_document_bytes: Count,
     #[pyo3(from_py_with = arguments::shard_tokens)] shard_tokens: Count,
     #[pyo3(from_py_with = arguments::threads)] threads: Count,

@@ -118,45 +118,52 @@ impl Encoder<'_> {
             return Ok(());
         }
         let mut waiting = std::mem::take(&mut self.memory.waiting);
-        let result = if self.may_hold_special(&waiting.text) {
-            self.encode_one_by_one(&waiting)
-        } else {
-            self.encode(&mut waiting)
-        };
+        waiting.text.push_str(MARGIN);
+        let result = self.encode(&waiting);
         waiting.clear();
         self.memory.waiting = waiting;
         result
     }
 
-    /// Whether one of several texts may hold a special token that is looked for: together they hold it
-    /// if one does.
-    fn may_hold_special(&self, texts: &str) -> bool {
-        let found = || self.tokenizer.special_tokens.find_iter(texts.as_bytes(), self.rule);
-        !self.rule.is_nothing() && found().map_or(true, |mut found| found.next().is_some())
-    }
-
-    fn encode_one_by_one(&mut self, Waiting { text, ends }: &Waiting) -> Result<()> {
-        let mut start = MARGIN.len();
-        for &end in ends {
-            let text = text[start..end].into();
-            self.tokenizer.encode_into(text, self.rule, self.memory, &mut self.out.ids)?;
-            self.end();
+    fn encode(&mut self, Waiting { text, ends }: &Waiting) -> Result<()> {
+        let start = MARGIN.len();
+        // Together they hold a special token if one of them does.
+        if !self.may_hold_special(text) {
+            return self.encode_together(text, start, ends);
+        }
+        let (mut run, mut run_start, mut start) = (0, start, start);
+        for (index, &end) in ends.iter().enumerate() {
+            let this = &text[start..end];
+            if self.may_hold_special(this) {
+                self.encode_together(text, run_start, &ends[run..index])?;
+                let ids = &mut self.out.ids;
+                self.tokenizer.encode_into(this.into(), self.rule, self.memory, ids)?;
+                self.end();
+                (run, run_start) = (index + 1, end);
+            }
             start = end;
         }
-        Ok(())
+        self.encode_together(text, run_start, &ends[run..])
     }
 
-    /// Append the ids of texts in which nothing is to be found.
-    fn encode(&mut self, waiting: &mut Waiting) -> Result<()> {
-        waiting.text.push_str(MARGIN);
-        let Waiting { text, ends } = waiting;
+    /// Whether a special token is found in `text`, be it allowed or not.
+    fn may_hold_special(&self, text: &str) -> bool {
+        if self.rule.is_nothing() {
+            return false;
+        }
+        let found = self.tokenizer.special_tokens.find_iter(text.as_bytes(), self.rule);
+        found.map_or(true, |mut found| found.next().is_some())
+    }
+
+    /// Append the ids of texts in which nothing is to be found, one behind the other in `all`.
+    fn encode_together(&mut self, all: &str, mut start: usize, ends: &[usize]) -> Result<()> {
         let mut pieces =
-            Pieces::new(self.tokenizer, text.as_bytes(), self.memory, &mut self.out.ids);
-        pieces.set_texts(MARGIN.len(), ends);
-        let (mut start, mut done) = (MARGIN.len(), 0);
+            Pieces::new(self.tokenizer, all.as_bytes(), self.memory, &mut self.out.ids);
+        pieces.set_texts(start, ends);
+        let mut done = 0;
         let result = ends.iter().try_for_each(|&end| {
             pieces.begin_text(start);
-            self.tokenizer.pretokenizer.for_each_end(&text[start..end], &mut pieces)?;
+            self.tokenizer.pretokenizer.for_each_end(&all[start..end], &mut pieces)?;
             (start, done) = (end, done + 1);
             Ok(())
         });

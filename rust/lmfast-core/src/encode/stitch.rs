@@ -25,12 +25,15 @@ use crate::vocabulary::{TokenId, Vocabulary};
 
 /// Bytes of a window.
 const WINDOW: usize = if cfg!(test) { 8 } else { lane::LONGEST };
-/// A window begins with a token that begins so many bytes before the end of the last window.
+/// A window begins with a token that begins at least so many bytes before the end of the last one.
 const OVERLAP: usize = if cfg!(test) { 3 } else { 8 };
 /// Segments that are worked on in step.
 const SEGMENTS: usize = 8;
 /// A segment is worth its overlap with the next one from so many bytes on.
 const SEGMENT: usize = if cfg!(test) { 20 } else { 512 };
+
+/// Memory for longer pieces is given back.
+const KEPT: usize = if cfg!(test) { 200 } else { 1 << 16 };
 
 /// Memory that is used again from one piece to the next.
 #[derive(Debug, Default)]
@@ -112,6 +115,9 @@ pub(super) fn merge(
         first.join(other, merger, piece, &mut lanes[0], wide);
     }
     out.append(&mut first.tokens);
+    if piece.len() > KEPT {
+        *workspace = Workspace::default();
+    }
 }
 
 impl Segment {
@@ -174,7 +180,8 @@ impl Segment {
 
     /// Go on with a window as wide as it must be.
     fn take_wide(&mut self, merger: Merger<'_>, piece: &[u8], wide: &mut Wide) {
-        let mut width = WINDOW;
+        // Tokens that are too long for a window are often longer than two.
+        let mut width = 2 * WINDOW;
         loop {
             let place =
                 self.place(merger.vocabulary, self.done.saturating_sub(width).max(self.start));

@@ -173,6 +173,32 @@ fn assert_batch(
     assert_eq!(ends.collect::<Vec<_>>(), expected.iter().map(Vec::len).collect::<Vec<_>>());
 }
 
+/// Texts that wait for each other stand one behind the other, but are not one.
+#[test]
+fn two_texts_make_no_special_token_together() {
+    let tokenizer = tokenizer(&[(97, 98)], "gpt2", false);
+    let (first, second) = SPECIAL.split_at(1);
+    let apart = [first, second, "ab", first, "", second];
+    let texts =
+        |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>();
+    let expected = |texts: &[Vec<u8>]| -> Vec<Vec<TokenId>> {
+        texts.iter().map(|text| by_the_rule(&tokenizer, text)).collect()
+    };
+    let without = texts(&apart);
+    let with = texts(&[&apart[..], &["a", SPECIAL, "b", "", first, second]].concat());
+    let allowed = SpecialPolicy { allowed: SpecialSet::All, disallowed: SpecialSet::None };
+    for threads in [1, 2] {
+        let refused = SpecialPolicy { allowed: SpecialSet::None, disallowed: SpecialSet::All };
+        assert_batch(&tokenizer, &without, &refused, threads, &expected(&without));
+        assert_batch(&tokenizer, &with, &allowed, threads, &expected(&with));
+        let texts: Vec<&[u8]> = with.iter().map(Vec::as_slice).collect();
+        let batch =
+            tokenizer.encode_batch(&texts, &refused, NonZero::new(threads), &Watch::default());
+        let error = batch.unwrap_err().to_string();
+        assert!(error.starts_with("document 7: "), "{error}");
+    }
+}
+
 /// Of texts that wait for each other, some empty, the one is named that a pattern gives up in.
 #[test]
 fn an_error_names_its_text_among_those_that_wait() {

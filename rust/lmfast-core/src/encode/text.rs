@@ -24,9 +24,11 @@ impl<'a> Text<'a> {
 
     /// The texts before, between and behind all that are `separator`, which is not empty.
     pub fn split(self, separator: &str) -> impl Iterator<Item = Self> {
-        // Then nobody has to ask of each part again.
-        let valid = simdutf8::basic::from_utf8(self.bytes());
-        let text = valid.map_or(self, Self::Str);
+        let text = match self {
+            Self::Str(_) => self,
+            // Then nobody has to ask of each part again.
+            Self::Bytes(bytes) => simdutf8::basic::from_utf8(bytes).map_or(self, Self::Str),
+        };
         let found = memmem::find_iter(text.bytes(), separator);
         let ends = found.map(|at| (at, at + separator.len()));
         let mut start = 0;

@@ -7,7 +7,10 @@ use std::{
     num::NonZero,
     panic::resume_unwind,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     thread,
 };
 
@@ -99,39 +102,36 @@ pub fn write_shards(
         Ok(encoded)
     };
     let copies = splits.tokenizer_paths();
-    let identity = beside(
-        || write_copies(tokenizer, &copies),
-        || {
-            let write = |mut encoded: Encoded| {
-                splits.write(&encoded)?;
-                encoded.clear();
-                spare().push(encoded);
-                Ok(())
-            };
-            in_order::for_each(threads::count(options.threads), blocks, encode, write)
-        },
-    )?;
+    let copying_failed = AtomicBool::new(false);
+    let write = |mut encoded: Encoded| {
+        if copying_failed.load(Relaxed) {
+            return Err(Error::interrupted());
+        }
+        splits.write(&encoded)?;
+        encoded.clear();
+        spare().push(encoded);
+        Ok(())
+    };
+    let identity = thread::scope(|scope| {
+        let copy = || {
+            let identity = copy_tokenizer(tokenizer, &copies);
+            identity.inspect_err(|_| copying_failed.store(true, Relaxed))
+        };
+        let copying = thread::Builder::new().spawn_scoped(scope, copy);
+        let written = in_order::for_each(threads::count(options.threads), blocks, encode, write);
+        let copied = match copying {
+            Ok(copying) => copying.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            // The system gives no more threads.
+            Err(_) => copy(),
+        };
+        // A copy that failed is why writing ended.
+        copied.and_then(|identity| written.map(|()| identity))
+    })?;
     splits.finish(&identity)
 }
 
-/// Do `work` while another thread does `aside`, the result of which counts where both are done.
-fn beside<T: Send>(
-    aside: impl Fn() -> Result<T> + Sync,
-    work: impl FnOnce() -> Result<()>,
-) -> Result<T> {
-    thread::scope(|scope| {
-        let other = thread::Builder::new().spawn_scoped(scope, &aside);
-        work()?;
-        match other {
-            Ok(other) => other.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            // The system gives no more threads.
-            Err(_) => aside(),
-        }
-    })
-}
-
-/// Write the tokenizer to each of `paths`; what the manifest says of it.
-fn write_copies(tokenizer: &Tokenizer, paths: &[PathBuf]) -> Result<TokenizerIdentity> {
+/// Write the tokenizer to each of `paths`; what manifests say of it.
+fn copy_tokenizer(tokenizer: &Tokenizer, paths: &[PathBuf]) -> Result<TokenizerIdentity> {
     let text = tokenizer_json::to_json(tokenizer);
     for path in paths {
         write_atomically(path, text.as_bytes())?;

@@ -84,7 +84,7 @@ impl ShardWriter {
         }
         if !self.in_document {
             self.in_document = true;
-            self.index.write(8, |to| to.copy_from_slice(&self.totals.tokens.to_le_bytes()))?;
+            self.index.write_number(self.totals.tokens)?;
             self.totals.documents += 1;
         }
         self.totals.tokens += ids.len() as u64;
@@ -132,7 +132,7 @@ impl ShardWriter {
     /// Write the manifest: from here on the folder lacks nothing but its name.
     pub(super) fn seal(mut self, tokenizer: TokenizerIdentity) -> Result<Sealed> {
         let ShardTotals { documents, tokens, bytes } = self.totals;
-        self.index.write(8, |to| to.copy_from_slice(&tokens.to_le_bytes()))?;
+        self.index.write_number(tokens)?;
         self.index.sync()?;
         self.end_shard()?;
         let manifest = Manifest {
@@ -291,6 +291,11 @@ impl HashedFile {
         let file = File::create(&path).map_err(|error| Error::io("write", &path, error))?;
         let hash = Sha256::new();
         Ok(Self { path, file, hash, buffer: Vec::new(), filled: 0, waiting: 0, syncing: None })
+    }
+
+    fn write_number(&mut self, number: u64) -> Result<()> {
+        let bytes = number.to_le_bytes();
+        self.write(bytes.len(), |to| to.copy_from_slice(&bytes))
     }
 
     /// Write the bytes of each of `ids`.

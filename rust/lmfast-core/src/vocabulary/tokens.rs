@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 
 /// Tokens by id and ids by bytes; both are unique.
 ///
-/// The bytes stand in the order of the ids: whoever goes through all tokens, or looks up the ids of
-/// frequent ones, reads memory in order.
+/// The bytes stand in the order of the ids: whoever goes through all tokens reads memory in order, and
+/// frequent ones lie close together.
 #[derive(Clone, Debug)]
 pub(super) struct Tokens {
     bytes: Vec<u8>,
