@@ -32,6 +32,8 @@ const SEGMENTS: usize = 8;
 /// A segment is worth its overlap with the next one from so many bytes on.
 const SEGMENT: usize = if cfg!(test) { 20 } else { 512 };
 
+/// Wide windows that are remembered.
+const RECENT: usize = 4;
 /// Memory for longer pieces is given back.
 const KEPT: usize = if cfg!(test) { 200 } else { 1 << 16 };
 
@@ -43,11 +45,14 @@ pub(super) struct Workspace {
     wide: Wide,
 }
 
-/// What a wide window is merged in.
+/// What wide windows are merged in.
 #[derive(Debug, Default)]
 struct Wide {
+    /// The last windows of some widths: runs of long tokens have the same ones again and again.
+    recent: [Window; RECENT],
+    /// Which of them is the oldest.
+    oldest: usize,
     bytes: Vec<TokenId>,
-    merged: Vec<TokenId>,
     heap: heap::Workspace,
 }
 
@@ -158,9 +163,12 @@ impl Segment {
             if window != self.last.bytes {
                 return Some(window);
             }
-            let tokens = std::mem::take(&mut self.last.tokens);
-            self.take(merger, piece, &tokens, wide);
-            self.last.tokens = tokens;
+            let (last, end) = (std::mem::take(&mut self.last), place.start + window.len());
+            let has_common = self.stitch(merger.vocabulary, place, &last.tokens, end);
+            self.last = last;
+            if !has_common {
+                self.take_wide(merger, piece, wide);
+            }
         }
         None
     }
@@ -172,10 +180,7 @@ impl Segment {
         if !self.stitch(merger.vocabulary, place, tokens, end) {
             return self.take_wide(merger, piece, wide);
         }
-        self.last.bytes.clear();
-        self.last.bytes.extend_from_slice(&piece[place.start..end]);
-        self.last.tokens.clear();
-        self.last.tokens.extend_from_slice(tokens);
+        self.last.set(&piece[place.start..end], tokens);
     }
 
     /// Go on with a window as wide as it must be.
@@ -186,8 +191,8 @@ impl Segment {
             let place =
                 self.place(merger.vocabulary, self.done.saturating_sub(width).max(self.start));
             let end = self.end.min(self.done + width);
-            wide.merge(merger, &piece[place.start..end]);
-            if self.stitch(merger.vocabulary, place, &wide.merged, end) {
+            let tokens = wide.merge(merger, &piece[place.start..end]);
+            if self.stitch(merger.vocabulary, place, tokens, end) {
                 return;
             }
             width *= 2;
@@ -274,13 +279,28 @@ impl Segment {
     }
 }
 
+impl Window {
+    fn set(&mut self, bytes: &[u8], tokens: &[TokenId]) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        self.tokens.clear();
+        self.tokens.extend_from_slice(tokens);
+    }
+}
+
 impl Wide {
-    /// What merging gives for `bytes`, in `merged`.
-    fn merge(&mut self, Merger { pairs, vocabulary }: Merger<'_>, bytes: &[u8]) {
+    /// What merging gives for `bytes`.
+    fn merge(&mut self, Merger { pairs, vocabulary }: Merger<'_>, bytes: &[u8]) -> &[TokenId] {
+        if let Some(known) = self.recent.iter().position(|window| window.bytes == bytes) {
+            return &self.recent[known].tokens;
+        }
         self.bytes.clear();
         self.bytes.extend(bytes.iter().map(|&byte| vocabulary.byte_ids()[usize::from(byte)]));
-        self.merged.clear();
-        heap::merge(pairs, &mut self.bytes, &mut self.heap, &mut self.merged);
+        let window = &mut self.recent[self.oldest];
+        self.oldest = (self.oldest + 1) % RECENT;
+        window.set(bytes, &[]);
+        heap::merge(pairs, &mut self.bytes, &mut self.heap, &mut window.tokens);
+        &window.tokens
     }
 }
 
