@@ -141,7 +141,7 @@ class EncodingMethods:
             threads: As in ``encode_batch``.
             allowed_special: As in ``encode``.
             disallowed_special: As in ``encode``.
-            errors: As in ``encode``.
+            errors: As in ``encode``; what it replaces is replaced before the text is cut.
             on_progress: As in ``encode_batch``.
 
         Raises:

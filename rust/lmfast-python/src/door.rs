@@ -5,10 +5,11 @@ use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::mpsc::{RecvTimeoutError, channel},
+    thread,
     time::{Duration, Instant},
 };
 
-use lmfast_core::{ErrorKind, Result, Watch, source::Feed};
+use lmfast_core::{Error, ErrorKind, Result, Watch, source::Feed};
 use pyo3::prelude::*;
 
 use crate::{errors, pump::Pump};
@@ -47,12 +48,19 @@ pub(crate) fn fed<'py, T: Send>(
     let feed = pump.as_ref().map(Pump::feed);
     let mut outcome = Ok(());
     let mut looked = Instant::now();
-    let result = std::thread::scope(|scope| {
+    let result = thread::scope(|scope| {
         let (finished, mut is_finished) = channel::<()>();
-        let worker = scope.spawn(|| {
+        let worker = thread::Builder::new().spawn_scoped(scope, || {
             let _finished = (Closing(feed), finished); // dropped however the work ends
             work(&watch)
         });
+        let worker = match worker {
+            Ok(worker) => worker,
+            Err(error) => {
+                let message = format!("cannot start a thread: {error}");
+                return Ok(Err(Error::new(ErrorKind::Io, message)));
+            }
+        };
         loop {
             let is_pumping = outcome.is_ok() && pump.as_ref().is_some_and(Pump::has_more);
             let patience = if is_pumping { Duration::ZERO } else { POLL };

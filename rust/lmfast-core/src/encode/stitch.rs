@@ -190,7 +190,8 @@ impl Segment {
         loop {
             let place =
                 self.place(merger.vocabulary, self.done.saturating_sub(width).max(self.start));
-            let end = self.end.min(self.done + width);
+            // As far ahead as back: the token that a window begins with may be much longer than it.
+            let end = self.end.min(self.done + width.max(self.done - place.start));
             let tokens = wide.merge(merger, &piece[place.start..end]);
             if self.stitch(merger.vocabulary, place, tokens, end) {
                 return;
@@ -314,7 +315,7 @@ mod tests {
     /// The bytes, then some tokens over three letters whose ids are in any order: ranks by which a
     /// merge may come before those of its parts, and which pairs share.
     fn vocabulary() -> impl Strategy<Value = Vocabulary> {
-        let tokens = proptest::collection::btree_set("[abc]{2,6}", 0..30);
+        let tokens = proptest::collection::btree_set("[abc]{2,6}|a{7,30}|(ab){4,9}", 0..30);
         tokens.prop_map(Vec::from_iter).prop_shuffle().prop_map(|tokens| {
             let bytes = (0..=255u8).map(|byte| vec![byte]);
             let all: Vec<_> = bytes.chain(tokens.into_iter().map(String::into_bytes)).collect();
