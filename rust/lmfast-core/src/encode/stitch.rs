@@ -143,7 +143,7 @@ impl Segment {
 
     /// Where the next window begins; `None` where the tokens are too long for one.
     fn next_start(&self, vocabulary: &Vocabulary) -> Option<Place> {
-        let place = self.place(vocabulary, self.done.saturating_sub(OVERLAP).max(self.start));
+        let place = self.place(vocabulary, self.done.saturating_sub(OVERLAP));
         (self.done < place.start + WINDOW).then_some(place)
     }
 
@@ -188,8 +188,7 @@ impl Segment {
         // Tokens that are too long for a window are often longer than two.
         let mut width = 2 * WINDOW;
         loop {
-            let place =
-                self.place(merger.vocabulary, self.done.saturating_sub(width).max(self.start));
+            let place = self.place(merger.vocabulary, self.done.saturating_sub(width));
             // As far ahead as back: the token that a window begins with may be much longer than it.
             let end = self.end.min(self.done + width.max(self.done - place.start));
             let tokens = wide.merge(merger, &piece[place.start..end]);
@@ -209,15 +208,11 @@ impl Segment {
         tokens: &[TokenId],
         end: usize,
     ) -> bool {
-        let Some((index, other)) = self.common(vocabulary, place, tokens, place.start) else {
-            if place.index > 0 {
-                return false;
-            }
+        let (index, other) = match self.common(vocabulary, place, tokens, place.start) {
+            Some(common) => common,
             // They are the tokens of the segment from its start.
-            self.tokens.clear();
-            self.tokens.extend_from_slice(tokens);
-            self.done = end;
-            return true;
+            None if place.index == 0 => (0, 0),
+            None => return false,
         };
         self.tokens.truncate(index);
         self.tokens.extend_from_slice(&tokens[other..]);
