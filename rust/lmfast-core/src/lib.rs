@@ -8,6 +8,7 @@ pub mod format;
 mod hash;
 mod huge_pages;
 mod huge_table;
+mod idle;
 mod in_order;
 pub mod normalize;
 mod prefetch;

@@ -1,14 +1,13 @@
 //! Many texts at once, on many threads.
 
-use std::{
-    num::NonZero,
-    sync::{Mutex, PoisonError},
-};
+use std::num::NonZero;
 
 use super::{Text, Tokenizer, pieces::SPARE_ROOM};
 use crate::{
     error::{Error, Result},
-    huge_pages, in_order,
+    huge_pages,
+    idle::Idle,
+    in_order,
     special::{Part, Rule, SpecialPolicy},
     threads,
     vocabulary::TokenId,
@@ -67,17 +66,16 @@ impl Tokenizer {
                 .map_err(|error| located(error, batch.offsets.len() - 1))?;
         } else {
             // Used again: memory that the system has just given is slow.
-            let spare = Mutex::new(Vec::<Batch>::new());
-            let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+            let idle = Idle::<Batch>::default();
             let encode = |(first, group): (usize, &[Task<'_>])| {
-                let mut part = spare().pop().unwrap_or_default();
+                let mut part = idle.take().unwrap_or_default();
                 self.encode_onto(group, &rule, &mut part, watch)
                     .map_err(|error| located(error, first + part.offsets.len()))?;
                 Ok(part)
             };
             in_order::for_each(threads, groups.into_iter(), encode, |mut part| {
                 batch.append(&mut part);
-                spare().push(part);
+                idle.put(part);
                 Ok(())
             })?;
         }

@@ -9,7 +9,6 @@ mod encoder;
 mod found;
 mod front;
 mod heap;
-mod idle;
 mod lane;
 mod long_cache;
 mod merge;
@@ -32,7 +31,6 @@ use rustc_hash::FxBuildHasher;
 use sha2::{Digest, Sha256};
 
 pub use batch::Batch;
-use idle::Idle;
 use merge::Merger;
 use pairs::PairRanks;
 pub use parts::Side;
@@ -45,6 +43,7 @@ use crate::{
     error::{Error, Result},
     files::hexadecimal,
     format::{Template, byte_level::to_bytes},
+    idle::Idle,
     pretokenize::{Classes, Ends, Pretokenizer},
     special::{Rule, SpecialPolicy, SpecialTokens},
     vocabulary::{TokenId, Vocabulary},

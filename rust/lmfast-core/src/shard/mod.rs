@@ -7,10 +7,7 @@ use std::{
     num::NonZero,
     panic::resume_unwind,
     path::{Path, PathBuf},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     thread,
 };
 
@@ -23,6 +20,7 @@ use crate::{
     error::{Error, ErrorKind, Result},
     files::write_atomically,
     format::tokenizer_json,
+    idle::Idle,
     in_order,
     source::{Block, Sources, line_end},
     special::{Matcher, SpecialPolicy},
@@ -93,23 +91,22 @@ pub fn write_shards(
     let cuts = tokenizer.safe_cuts();
     let blocks = sources.blocks(&separators, cuts, limit, watch);
     // Used again: memory that the system has just given is slow.
-    let spare = Mutex::new(Vec::<Encoded>::new());
-    let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+    let idle = Idle::<Encoded>::default();
     let encode = |block: Result<Block<'_>>| {
         watch.advance(0)?;
-        let mut encoded = spare().pop().unwrap_or_default();
+        let mut encoded = idle.take().unwrap_or_default();
         encode_block(tokenizer, &block?, limit, &mut encoded)?;
         Ok(encoded)
     };
     let copies = splits.tokenizer_paths();
     let copying_failed = AtomicBool::new(false);
-    let write = |mut encoded: Encoded| {
+    let write = |mut encoded: Box<Encoded>| {
         if copying_failed.load(Relaxed) {
             return Err(Error::interrupted());
         }
         splits.write(&encoded)?;
         encoded.clear();
-        spare().push(encoded);
+        idle.put(encoded);
         Ok(())
     };
     let identity = thread::scope(|scope| {

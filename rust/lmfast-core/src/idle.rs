@@ -10,7 +10,7 @@ const SLOTS: usize = 64;
 /// Nobody ever waits: a process that forks while another thread holds a lock leaves that lock held
 /// in the child for good. So a slot that is locked is passed over, and the child lacks that one.
 #[derive(Debug)]
-pub(super) struct Idle<T> {
+pub(crate) struct Idle<T> {
     slots: [Mutex<Option<Box<T>>>; SLOTS],
 }
 
@@ -22,12 +22,12 @@ impl<T> Default for Idle<T> {
 
 impl<T> Idle<T> {
     /// What an earlier call left.
-    pub(super) fn take(&self) -> Option<Box<T>> {
+    pub(crate) fn take(&self) -> Option<Box<T>> {
         self.slots.iter().find_map(|slot| slot.try_lock().ok()?.take())
     }
 
     /// Leave `value` for a later call.
-    pub(super) fn put(&self, value: Box<T>) {
+    pub(crate) fn put(&self, value: Box<T>) {
         for slot in &self.slots {
             if let Ok(mut slot) = slot.try_lock()
                 && slot.is_none()
