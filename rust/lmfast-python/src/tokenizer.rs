@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lmfast_core::{
     Result, Tokenizer as Core, Watch,
-    encode::{Side, Unit},
+    encode::{Batch, Side, Unit},
     format::{Template, gpt2, kind, tekken, tiktoken, tokenizer_json},
     pretokenize::{Pretokenizer, UNICODE_VERSION},
     special::{AddedToken, Flags, SpecialPolicy, SpecialTokens},
@@ -51,6 +51,12 @@ impl Tokenizer {
 /// The pretokenizer of a name or a pattern; `None` does not cut.
 pub(crate) fn pretokenizer(name: Option<&str>) -> Result<Pretokenizer> {
     name.map_or(Ok(Pretokenizer::None), Pretokenizer::new)
+}
+
+type IdsAndOffsets<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
+
+fn arrays(py: Python<'_>, batch: Batch) -> IdsAndOffsets<'_> {
+    (batch.ids.into_pyarray(py), batch.offsets.into_pyarray(py))
 }
 
 fn policy(allowed: Special, disallowed: Special) -> SpecialPolicy {
@@ -347,7 +353,6 @@ impl Tokenizer {
         Ok((spans.starts.into_pyarray(py), spans.ends.into_pyarray(py)))
     }
 
-    #[expect(clippy::type_complexity, reason = "ids and offsets")]
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
@@ -356,17 +361,16 @@ impl Tokenizer {
         disallowed_special: Special,
         #[pyo3(from_py_with = arguments::threads)] threads: Count,
         on_progress: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
+    ) -> PyResult<IdsAndOffsets<'py>> {
         let policy = policy(allowed_special, disallowed_special);
         let batch = watched(py, on_progress.as_ref(), |watch| {
             let texts: Vec<_> = texts.0.iter().map(Text::as_core).collect();
             self.core.encode_batch(&texts, &policy, threads, watch)
         })?;
-        Ok((batch.ids.into_pyarray(py), batch.offsets.into_pyarray(py)))
+        Ok(arrays(py, batch))
     }
 
     #[expect(clippy::too_many_arguments, reason = "those of Python")]
-    #[expect(clippy::type_complexity, reason = "ids and offsets")]
     fn encode_documents<'py>(
         &self,
         py: Python<'py>,
@@ -376,13 +380,13 @@ impl Tokenizer {
         disallowed_special: Special,
         #[pyo3(from_py_with = arguments::threads)] threads: Count,
         on_progress: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
+    ) -> PyResult<IdsAndOffsets<'py>> {
         let policy = policy(allowed_special, disallowed_special);
         let batch = watched(py, on_progress.as_ref(), |watch| {
             let texts: Vec<_> = text.as_core().split(&separator.0).collect();
             self.core.encode_batch(&texts, &policy, threads, watch)
         })?;
-        Ok((batch.ids.into_pyarray(py), batch.offsets.into_pyarray(py)))
+        Ok(arrays(py, batch))
     }
 
     fn decode_bytes<'py>(
