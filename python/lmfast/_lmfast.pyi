@@ -117,7 +117,7 @@ class Tokenizer:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
     def encode_batch(
         self,
-        texts: Iterable[_Text],
+        documents: Iterable[_Text],
         allowed_special: _Special,
         disallowed_special: _Special,
         threads: int | None,

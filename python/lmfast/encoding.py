@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lmfast._lmfast import Tokenizer as _Core
@@ -89,7 +89,7 @@ class EncodingMethods:
 
     def encode_batch(
         self,
-        documents: Sequence[Text],
+        documents: Iterable[Text],
         threads: int | None = None,
         *,
         allowed_special: Special = frozenset(),
@@ -100,7 +100,8 @@ class EncodingMethods:
         """The ids of each document, encoded on many threads; the same for any number of them.
 
         Args:
-            documents: What to encode.
+            documents: What to encode. Any iterable will do, such as a generator, and is asked for
+                the next documents while others are encoded.
             threads: ``None`` is one per core.
             allowed_special: As in ``encode``.
             disallowed_special: As in ``encode``.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from lmfast.errors import ConfigError
@@ -39,16 +39,16 @@ def well_formed(text: Text, errors: TextErrors) -> Text:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def all_well_formed(texts: Sequence[Text], errors: TextErrors) -> Sequence[Text]:
-    """The same for several texts; what is no sequence of them is left to the core to refuse.
+def all_well_formed(texts: Iterable[Text], errors: TextErrors) -> Iterable[Text]:
+    """The same for several texts; what is none of these is left to the core to refuse.
 
     Raises:
         ConfigError: ``errors`` is neither of the two.
     """
     _check(errors)
-    if errors == "strict" or isinstance(texts, str | bytes):
+    if errors == "strict" or isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         return texts
-    return [well_formed(text, errors) for text in texts]
+    return (well_formed(text, errors) for text in texts)
 
 
 def _check(errors: str) -> None:

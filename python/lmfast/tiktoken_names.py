@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.batch import Batch
@@ -45,7 +45,7 @@ class TiktokenNames:
 
     def encode_ordinary_batch(
         self,
-        texts: Sequence[Text],
+        texts: Iterable[Text],
         threads: int | None = None,
         *,
         errors: TextErrors = "strict",

@@ -95,14 +95,15 @@ def test_a_batch_is_a_sequence(gpt2: lmfast.Tokenizer) -> None:
     with pytest.raises(IndexError):
         batch[3]
     assert len(gpt2.encode_batch([])) == 0
-    assert gpt2.encode_batch(iter(["one"])).tolist() == [gpt2.encode("one")]  # type: ignore[arg-type]
+    assert gpt2.encode_batch(iter(["one"])).tolist() == [gpt2.encode("one")]
 
 
 def test_progress_ends_with_all_bytes(gpt2: lmfast.Tokenizer) -> None:
-    seen: list[int] = []
-    gpt2.encode_batch([MULTILINGUAL] * 20, on_progress=seen.append)
-    assert seen == sorted(seen)
-    assert seen[-1] == 20 * len(MULTILINGUAL.encode())
+    for count in (0, 1, 20, 2000):
+        seen: list[int] = []
+        gpt2.encode_batch([MULTILINGUAL] * count, on_progress=seen.append)
+        assert seen == sorted(seen)
+        assert seen[-1] == count * len(MULTILINGUAL.encode())
 
 
 @pytest.mark.parametrize("run", RUNS)

@@ -77,6 +77,7 @@ WRONG_TYPES: dict[str, Callable[[], object]] = {
     "allowed_special str": lambda: TOKENIZER.encode("a", allowed_special="<|end|>"),
     "allowed_special int": lambda: TOKENIZER.encode("a", allowed_special=5),
     "allowed_special of int": lambda: TOKENIZER.encode("a", allowed_special={5}),
+    "allowed_special of bytes": lambda: TOKENIZER.encode("a", allowed_special={b"<|end|>"}),
     "disallowed_special None": lambda: TOKENIZER.encode("a", disallowed_special=None),
     "batch of one str": lambda: TOKENIZER.encode_batch("abc"),
     "batch of one bytes": lambda: TOKENIZER.encode_batch(b"abc"),

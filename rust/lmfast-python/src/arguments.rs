@@ -12,7 +12,7 @@ use pyo3::{
     types::{PyBytes, PyInt, PyIterator, PyMapping, PyString},
 };
 
-use crate::errors::{in_document, raise};
+use crate::errors::raise;
 
 /// `str` or `bytes`, borrowed, or a copy of the bytes in another buffer, which may change any time.
 pub(crate) enum Text {
@@ -75,15 +75,21 @@ fn copied(object: Borrowed<'_, '_, PyAny>) -> PyResult<Option<Vec<u8>>> {
 /// A `str`, where bytes are not accepted.
 pub(crate) struct Str(pub(crate) PyBackedStr);
 
+impl Str {
+    fn named(object: Borrowed<'_, '_, PyAny>, what: &str) -> PyResult<Self> {
+        if object.is_instance_of::<PyString>() {
+            string(object).map(Self)
+        } else {
+            Err(wrong_type(object, &format!("{what} must be str")))
+        }
+    }
+}
+
 impl<'py> FromPyObject<'_, 'py> for Str {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if object.is_instance_of::<PyString>() {
-            string(object).map(Self)
-        } else {
-            Err(wrong_type(object, "text must be str"))
-        }
+        Self::named(object, "text")
     }
 }
 
@@ -126,27 +132,6 @@ impl<'py> FromPyObject<'_, 'py> for Separator {
     }
 }
 
-/// Documents: any iterable of texts, but not a single text, whose characters it would yield.
-pub(crate) struct Texts(pub(crate) Vec<Text>);
-
-impl<'py> FromPyObject<'_, 'py> for Texts {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let mut documents = iterator(object, "documents must be a sequence of str or bytes")?;
-        let mut texts = Vec::new();
-        while let Some(document) = documents.next() {
-            match Text::extract(document?.as_borrowed()) {
-                Ok(text) => texts.push(text),
-                // The one text of a batch has no number.
-                Err(error) if texts.is_empty() && documents.next().is_none() => return Err(error),
-                Err(error) => return Err(in_document(object.py(), error, texts.len())),
-            }
-        }
-        Ok(Self(texts))
-    }
-}
-
 /// The names of special tokens, in order.
 pub(crate) struct SpecialNames(pub(crate) Vec<String>);
 
@@ -160,7 +145,10 @@ impl<'py> FromPyObject<'_, 'py> for SpecialNames {
 }
 
 /// What `object` iterates over; `str` and `bytes` are refused.
-fn iterator<'py>(object: Borrowed<'_, 'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyIterator>> {
+pub(crate) fn iterator<'py>(
+    object: Borrowed<'_, 'py, PyAny>,
+    what: &str,
+) -> PyResult<Bound<'py, PyIterator>> {
     let single = object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>();
     let items = if single { None } else { object.try_iter().ok() };
     items.ok_or_else(|| wrong_type(object, what))
@@ -358,9 +346,12 @@ impl<'py> FromPyObject<'_, 'py> for Special {
         let items = object.try_iter();
         let items =
             items.map_err(|_| wrong_type(object, "special tokens must be \"all\" or a set"))?;
-        let texts: Vec<String> = items
-            .map(|item| Ok(Str::extract(item?.as_borrowed())?.0.to_string()))
-            .collect::<PyResult<_>>()?;
+        let token = |item: PyResult<Bound<'py, PyAny>>| {
+            let item = item?;
+            let token = Str::named(item.as_borrowed(), "a special token")?;
+            Ok(token.0.to_string())
+        };
+        let texts: Vec<String> = items.map(token).collect::<PyResult<_>>()?;
         Ok(Self(if texts.is_empty() { SpecialSet::None } else { SpecialSet::Some(texts) }))
     }
 }

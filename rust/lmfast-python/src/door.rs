@@ -9,13 +9,48 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lmfast_core::{Error, ErrorKind, Result, Watch, source::Feed};
+use lmfast_core::{Error, ErrorKind, Result, Watch};
 use pyo3::prelude::*;
 
-use crate::{errors, pump::Pump};
+use crate::errors;
 
 /// How often long work is checked for signals and progress.
 const POLL: Duration = Duration::from_millis(50);
+
+/// What the thread of the caller hands on, while others work on what it has handed on before.
+pub(crate) trait Supply<'py> {
+    /// Whether there may be more.
+    fn has_more(&self) -> bool;
+
+    /// Hand on a little, waiting for room no longer than `patience`. An exception waits until the work
+    /// on what was before it has ended, unless it is one that ends programs.
+    fn step(&mut self, py: Python<'py>, patience: Duration) -> PyResult<()>;
+
+    /// Let nobody wait for more.
+    fn close(&mut self);
+
+    /// The exception that waits.
+    fn raised(self) -> Option<PyErr>;
+}
+
+/// Nothing to hand on.
+struct Nothing;
+
+impl Supply<'_> for Nothing {
+    fn has_more(&self) -> bool {
+        false
+    }
+
+    fn step(&mut self, _: Python<'_>, _: Duration) -> PyResult<()> {
+        Ok(())
+    }
+
+    fn close(&mut self) {}
+
+    fn raised(self) -> Option<PyErr> {
+        None
+    }
+}
 
 /// Short work, on the caller's thread.
 pub(crate) fn detached<T: Send>(
@@ -33,25 +68,24 @@ pub(crate) fn watched<T: Send>(
     on_progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Watch) -> Result<T> + Send,
 ) -> PyResult<T> {
-    fed(py, on_progress, None, work)
+    fed(py, on_progress, Nothing, work)
 }
 
-/// Long work, watched, to which the caller's thread feeds what Python iterators yield. What the
-/// work reports of an earlier document goes before what the iterators raise.
+/// Long work, watched, which takes what the caller's thread supplies meanwhile. What the work reports
+/// of an earlier document goes before an exception.
 pub(crate) fn fed<'py, T: Send>(
     py: Python<'py>,
     on_progress: Option<&Bound<'_, PyAny>>,
-    mut pump: Option<Pump<'_, 'py>>,
+    mut supply: impl Supply<'py>,
     work: impl FnOnce(&Watch) -> Result<T> + Send,
 ) -> PyResult<T> {
     let watch = Watch::default();
-    let feed = pump.as_ref().map(Pump::feed);
     let mut outcome = Ok(());
     let mut looked = Instant::now();
     let result = thread::scope(|scope| {
         let (finished, mut is_finished) = channel::<()>();
         let worker = thread::Builder::new().spawn_scoped(scope, || {
-            let _finished = (Closing(feed), finished); // dropped however the work ends
+            let _finished = finished; // dropped however the work ends
             work(&watch)
         });
         let worker = match worker {
@@ -62,8 +96,8 @@ pub(crate) fn fed<'py, T: Send>(
             }
         };
         loop {
-            let is_pumping = outcome.is_ok() && pump.as_ref().is_some_and(Pump::has_more);
-            let patience = if is_pumping { Duration::ZERO } else { POLL };
+            let has_more = outcome.is_ok() && supply.has_more();
+            let patience = if has_more { Duration::ZERO } else { POLL };
             // The receiver goes along so that it need not be shared.
             let (waited, receiver) = py.detach(move || {
                 let waited = is_finished.recv_timeout(patience);
@@ -73,39 +107,31 @@ pub(crate) fn fed<'py, T: Send>(
             if waited != Err(RecvTimeoutError::Timeout) {
                 break;
             }
-            if let (true, Some(pump)) = (is_pumping, &mut pump) {
-                outcome = pump.step(py, POLL);
+            if has_more {
+                outcome = supply.step(py, POLL);
             }
-            if outcome.is_ok() && (!is_pumping || looked.elapsed() >= POLL) {
+            if outcome.is_ok() && (!has_more || looked.elapsed() >= POLL) {
                 looked = Instant::now();
                 outcome = py.check_signals().and_then(|()| report(on_progress, &watch));
             }
             if outcome.is_err() {
                 watch.stop();
-                feed.inspect(|feed| feed.close());
+                supply.close();
             }
         }
         py.detach(|| worker.join())
     });
     outcome.and_then(|()| {
-        if let (Ok(Err(error)), Some(raised)) = (&result, pump.and_then(Pump::raised))
-            && error.kind() == ErrorKind::Interrupted
-        {
-            return Err(raised);
-        }
-        let value = converted(py, result)?;
+        let value = match (result, supply.raised()) {
+            (Ok(Ok(_)), Some(raised)) => return Err(raised),
+            (Ok(Err(error)), Some(raised)) if error.kind() == ErrorKind::Interrupted => {
+                return Err(raised);
+            }
+            (result, _) => converted(py, result)?,
+        };
         report(on_progress, &watch)?;
         Ok(value)
     })
-}
-
-/// Closes the queue when it is dropped, so that nobody waits for what does not come.
-struct Closing<'a>(Option<&'a Feed>);
-
-impl Drop for Closing<'_> {
-    fn drop(&mut self) {
-        self.0.inspect(|feed| feed.close());
-    }
 }
 
 fn report(on_progress: Option<&Bound<'_, PyAny>>, watch: &Watch) -> PyResult<()> {

@@ -3,6 +3,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "Python hands over what it passes")]
 
 mod arguments;
+mod documents;
 mod door;
 mod errors;
 mod looking;

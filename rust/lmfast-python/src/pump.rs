@@ -4,7 +4,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use lmfast_core::{
     Error,
-    source::{Fed, Feed, Feeder, Pushed, Reason, Sources},
+    source::{Fed, Feeder, Pushed, Reason, Sources},
 };
 use numpy::PyReadonlyArray1;
 use pyo3::{
@@ -14,7 +14,7 @@ use pyo3::{
     types::{PyBytes, PyIterator, PyString, PyTuple},
 };
 
-use crate::arguments::wrong_type;
+use crate::{arguments::wrong_type, door::Supply};
 
 /// Feeds the sources that Python reads, one after the other, on the thread of the caller.
 pub(crate) struct Pump<'a, 'py> {
@@ -48,26 +48,34 @@ impl<'a, 'py> Pump<'a, 'py> {
     /// Of each source its number and what it yields: documents, or batches of rows.
     pub(crate) fn new(sources: &'a Sources, fed: Vec<(usize, Bound<'py, PyIterator>)>) -> Self {
         let feeder = |(input, iterator)| (sources.feeder(input), iterator);
-        let waiting = fed.into_iter().map(feeder).collect();
-        Self { sources, waiting, held: None, is_done: false, raised: None }
+        let waiting: VecDeque<_> = fed.into_iter().map(feeder).collect();
+        Self { sources, is_done: waiting.is_empty(), waiting, held: None, raised: None }
     }
 
-    pub(crate) fn feed(&self) -> &'a Feed {
-        self.sources.feed()
+    /// The next batch, or the end of a source; `None` after the last.
+    fn gather(&mut self) -> std::result::Result<Option<Fed>, Stop> {
+        let Some((feeder, iterator)) = self.waiting.front_mut() else {
+            return Ok(None);
+        };
+        for item in iterator.by_ref() {
+            if let Some(fed) = add(feeder, item?)? {
+                return Ok(Some(fed));
+            }
+        }
+        if !feeder.is_empty() {
+            return Ok(Some(feeder.take(None)));
+        }
+        self.waiting.pop_front();
+        Ok(Some(Fed::End))
     }
+}
 
-    pub(crate) fn has_more(&self) -> bool {
+impl<'py> Supply<'py> for Pump<'_, 'py> {
+    fn has_more(&self) -> bool {
         !self.is_done
     }
 
-    /// What an iterator raised.
-    pub(crate) fn raised(self) -> Option<PyErr> {
-        self.raised
-    }
-
-    /// Feed one batch, waiting for room no longer than `patience`. An exception waits for its turn
-    /// among the documents, unless it is one that ends programs.
-    pub(crate) fn step(&mut self, py: Python<'py>, patience: Duration) -> PyResult<()> {
+    fn step(&mut self, py: Python<'py>, patience: Duration) -> PyResult<()> {
         let fed = match self.held.take() {
             Some(fed) => fed,
             None => match self.gather() {
@@ -89,7 +97,7 @@ impl<'a, 'py> Pump<'a, 'py> {
                 }
             },
         };
-        let feed = self.feed();
+        let feed = self.sources.feed();
         match py.detach(move || feed.push(fed, patience)) {
             Pushed::Taken => {}
             Pushed::Full(fed) => self.held = Some(fed),
@@ -98,21 +106,12 @@ impl<'a, 'py> Pump<'a, 'py> {
         Ok(())
     }
 
-    /// The next batch, or the end of a source; `None` after the last.
-    fn gather(&mut self) -> std::result::Result<Option<Fed>, Stop> {
-        let Some((feeder, iterator)) = self.waiting.front_mut() else {
-            return Ok(None);
-        };
-        for item in iterator.by_ref() {
-            if let Some(fed) = add(feeder, item?)? {
-                return Ok(Some(fed));
-            }
-        }
-        if !feeder.is_empty() {
-            return Ok(Some(feeder.take(None)));
-        }
-        self.waiting.pop_front();
-        Ok(Some(Fed::End))
+    fn close(&mut self) {
+        self.sources.feed().close();
+    }
+
+    fn raised(self) -> Option<PyErr> {
+        self.raised
     }
 }
 

@@ -32,13 +32,12 @@ impl Sources {
         &self.core
     }
 
-    /// What feeds the sources that only Python can read, if there are any.
-    pub(crate) fn pump<'a, 'py>(&'a self, py: Python<'py>) -> Option<Pump<'a, 'py>> {
+    /// What feeds the sources that only Python can read.
+    pub(crate) fn pump<'a, 'py>(&'a self, py: Python<'py>) -> Pump<'a, 'py> {
         let mut iterators = self.iterators.lock().unwrap_or_else(PoisonError::into_inner);
         let iterators: Vec<_> = std::mem::take(&mut *iterators);
         let bound = iterators.into_iter().map(|(input, iterator)| (input, iterator.into_bound(py)));
-        let bound: Vec<_> = bound.collect();
-        (!bound.is_empty()).then(|| Pump::new(&self.core, bound))
+        Pump::new(&self.core, bound.collect())
     }
 }
 

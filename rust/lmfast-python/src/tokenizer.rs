@@ -1,6 +1,6 @@
 //! `Tokenizer`: the core's tokenizer, method by method.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use lmfast_core::{
     Result, Tokenizer as Core, Watch,
@@ -16,12 +16,13 @@ use pyo3::{prelude::*, types::PyBytes};
 use crate::{
     arguments::{
         self, Count, FilePath, Id, IdLists, Ids, PretokenizerName, Ranks, Separator, Special,
-        SpecialIds, SpecialNames, Str, Text, Texts,
+        SpecialIds, SpecialNames, Str, Text,
     },
-    door::{detached, watched},
+    documents::{Documents, Kept},
+    door::{Supply, detached, fed, watched},
 };
 
-/// Longer texts are encoded on a thread of their own, so that Ctrl-C interrupts.
+/// What is longer is worked on by a thread of its own, so that Ctrl-C interrupts.
 const LONG: usize = 1 << 20;
 
 #[pyclass(frozen, module = "lmfast._lmfast")]
@@ -35,11 +36,13 @@ impl Tokenizer {
     }
 
     fn ids(&self, py: Python<'_>, text: &Text, policy: &SpecialPolicy) -> PyResult<Vec<u32>> {
-        sized(py, text, |watch| {
-            if text.as_bytes().len() < LONG {
+        let bytes = text.as_bytes().len();
+        sized(py, bytes, None, |watch| {
+            if bytes < LONG {
                 return self.core.encode(text.as_core(), policy);
             }
-            Ok(self.core.encode_batch(&[text.as_core()], policy, None, watch)?.ids)
+            let text = std::iter::once(text.as_core());
+            Ok(self.core.encode_batch(text, bytes, policy, None, watch)?.ids)
         })
     }
 
@@ -63,16 +66,18 @@ fn policy(allowed: Special, disallowed: Special) -> SpecialPolicy {
     SpecialPolicy { allowed: allowed.0, disallowed: disallowed.0 }
 }
 
-/// Work on one text: on the caller's thread, or watched where it may take long.
+/// Work on so many bytes or ids: on the caller's thread, or watched where it may take long or somebody
+/// wants to know how far it is.
 fn sized<T: Send>(
     py: Python<'_>,
-    text: &Text,
+    size: usize,
+    on_progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Watch) -> Result<T> + Send,
 ) -> PyResult<T> {
-    if text.as_bytes().len() < LONG {
+    if size < LONG && on_progress.is_none() {
         detached(py, || work(&Watch::default()))
     } else {
-        watched(py, None, work)
+        watched(py, on_progress, work)
     }
 }
 
@@ -319,7 +324,9 @@ impl Tokenizer {
         disallowed_special: Special,
     ) -> PyResult<usize> {
         let policy = policy(allowed_special, disallowed_special);
-        sized(py, &text, |watch| self.core.count_tokens(text.as_bytes(), &policy, watch))
+        sized(py, text.as_bytes().len(), None, |watch| {
+            self.core.count_tokens(text.as_bytes(), &policy, watch)
+        })
     }
 
     fn truncate<'py>(
@@ -334,7 +341,7 @@ impl Tokenizer {
         let policy = policy(allowed_special, disallowed_special);
         let most = usize::try_from(max_tokens).unwrap_or(usize::MAX);
         let side = if left { Side::Left } else { Side::Right };
-        let kept = sized(py, &text, |watch| {
+        let kept = sized(py, text.as_bytes().len(), None, |watch| {
             self.core.truncate(text.as_bytes(), most, side, &policy, watch)
         })?;
         Ok(text.part(py, kept))
@@ -356,17 +363,26 @@ impl Tokenizer {
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
-        texts: Texts,
+        documents: &Bound<'py, PyAny>,
         allowed_special: Special,
         disallowed_special: Special,
         #[pyo3(from_py_with = arguments::threads)] threads: Count,
         on_progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<IdsAndOffsets<'py>> {
         let policy = policy(allowed_special, disallowed_special);
-        let batch = watched(py, on_progress.as_ref(), |watch| {
-            let texts: Vec<_> = texts.0.iter().map(Text::as_core).collect();
-            self.core.encode_batch(&texts, &policy, threads, watch)
-        })?;
+        let kept = Kept::new();
+        let (mut documents, texts) = Documents::new(documents, &kept)?;
+        while documents.has_more() && documents.bytes() < LONG {
+            documents.step(py, Duration::ZERO)?;
+        }
+        let bytes = documents.expected_bytes();
+        let encode = |watch: &Watch| self.core.encode_batch(texts, bytes, &policy, threads, watch);
+        let batch = if documents.has_more() || on_progress.is_some() {
+            fed(py, on_progress.as_ref(), documents, encode)?
+        } else {
+            let batch = detached(py, || encode(&Watch::default()))?;
+            documents.raised().map_or(Ok(batch), Err)?
+        };
         Ok(arrays(py, batch))
     }
 
@@ -382,9 +398,10 @@ impl Tokenizer {
         on_progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<IdsAndOffsets<'py>> {
         let policy = policy(allowed_special, disallowed_special);
-        let batch = watched(py, on_progress.as_ref(), |watch| {
-            let texts: Vec<_> = text.as_core().split(&separator.0).collect();
-            self.core.encode_batch(&texts, &policy, threads, watch)
+        let bytes = text.as_bytes().len();
+        let batch = sized(py, bytes, on_progress.as_ref(), |watch| {
+            let texts = text.as_core().split(&separator.0);
+            self.core.encode_batch(texts, bytes, &policy, threads, watch)
         })?;
         Ok(arrays(py, batch))
     }
@@ -411,13 +428,9 @@ impl Tokenizer {
         #[pyo3(from_py_with = arguments::threads)] threads: Count,
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let (ids, offsets) = (ids.as_array().to_vec(), offsets.as_array().to_vec());
-        let decode =
-            |watch: &Watch| self.core.decode_batch(&ids, &offsets, skip_special, threads, watch);
-        let texts = if ids.len() < LONG {
-            detached(py, || decode(&Watch::default()))
-        } else {
-            watched(py, None, decode)
-        }?;
+        let texts = sized(py, ids.len(), None, |watch| {
+            self.core.decode_batch(&ids, &offsets, skip_special, threads, watch)
+        })?;
         Ok(texts.iter().map(|text| PyBytes::new(py, text)).collect())
     }
 

@@ -2,23 +2,25 @@
 
 use std::num::NonZero;
 
-use super::{Text, Tokenizer, pieces::SPARE_ROOM};
+use super::{
+    Text, Tokenizer,
+    groups::{GROUP_BYTES, Group, Groups, Task},
+    pieces::SPARE_ROOM,
+};
 use crate::{
-    error::{Error, Result},
+    error::Result,
     huge_pages,
     idle::Idle,
     in_order,
-    special::{Part, Rule, SpecialPolicy},
+    special::{Rule, SpecialPolicy},
     threads,
     vocabulary::TokenId,
     watch::Watch,
 };
 
-/// Texts are handed to workers in groups of about this many bytes.
-const GROUP_BYTES: usize = if cfg!(test) { 64 } else { 1 << 18 };
-
-/// Texts of this many bytes are cut into parts.
-const LONG_BYTES: usize = 4 * GROUP_BYTES;
+/// The ids of fewer bytes of text are not worth huge pages, all of which are made when the first of their
+/// bytes is written.
+const MANY_BYTES: usize = 1 << 22;
 
 /// The ids of many texts, end to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,42 +42,42 @@ impl Batch {
 }
 
 impl Tokenizer {
-    /// The ids of each of `texts`; the same for any number of threads. An error says in which of
-    /// several texts it is.
-    pub fn encode_batch<'a, T: Copy + Into<Text<'a>>>(
+    /// The ids of each of `texts`; the same for any number of threads. Of several errors that of the
+    /// first text is returned, which it names if it is not the only one.
+    ///
+    /// Texts are asked for while others are encoded, by one thread at a time. `bytes` is how many bytes
+    /// they have at most; should they have more, the ids have to move, which takes time.
+    pub fn encode_batch<'a>(
         &self,
-        texts: &[T],
+        texts: impl Iterator<Item = Text<'a>> + Send,
+        bytes: usize,
         policy: &SpecialPolicy,
         threads: Option<NonZero<usize>>,
         watch: &Watch,
     ) -> Result<Batch> {
         let rule = self.special_tokens.rule(policy)?;
-        let is_one = texts.len() == 1;
-        let located = move |error: Error, document: usize| {
-            if is_one { error } else { error.in_document(document) }
+        let spare = Idle::default();
+        let mut groups = Groups::new(self, &rule, texts, &spare);
+        let mut batch = Batch { ids: room_for(bytes), offsets: vec![0] };
+        let (first, second) = (groups.next(), groups.next());
+        let workers = match second {
+            Some(_) => threads::count(threads).min(bytes / GROUP_BYTES + 1),
+            None => 1,
         };
-        let texts = || texts.iter().map(|&text| text.into());
-        let tasks = self.tasks(texts(), &rule, &located)?;
-        let groups = groups(&tasks);
-        let threads = threads::count(threads).min(groups.len());
-        let mut batch =
-            Batch { ids: room_for(texts()), offsets: Vec::with_capacity(texts().len() + 1) };
-        batch.offsets.push(0);
-        if threads <= 1 {
-            self.encode_onto(&tasks, &rule, &mut batch, watch)
-                .map_err(|error| located(error, batch.offsets.len() - 1))?;
+        let mut groups = first.into_iter().chain(second).chain(groups);
+        if workers == 1 {
+            groups
+                .try_for_each(|group| self.encode_group(group, &rule, &spare, &mut batch, watch))?;
         } else {
-            // Used again: memory that the system has just given is slow.
-            let idle = Idle::<Batch>::default();
-            let encode = |(first, group): (usize, &[Task<'_>])| {
-                let mut part = idle.take().unwrap_or_default();
-                self.encode_onto(group, &rule, &mut part, watch)
-                    .map_err(|error| located(error, first + part.offsets.len()))?;
+            let spare_parts = Idle::<Batch>::default();
+            let encode = |group| {
+                let mut part = spare_parts.take().unwrap_or_default();
+                self.encode_group(group, &rule, &spare, &mut part, watch)?;
                 Ok(part)
             };
-            in_order::for_each(threads, groups.into_iter(), encode, |mut part| {
+            in_order::for_each(workers, groups, encode, |mut part| {
                 batch.append(&mut part);
-                idle.put(part);
+                spare_parts.put(part);
                 Ok(())
             })?;
         }
@@ -83,38 +85,19 @@ impl Tokenizer {
         Ok(batch)
     }
 
-    /// What there is to do for `texts`: a long one is cut into parts.
-    fn tasks<'a>(
+    /// Append the ids of each text, and where they end.
+    fn encode_group<'a>(
         &self,
-        texts: impl ExactSizeIterator<Item = Text<'a>>,
-        rule: &'a Rule,
-        located: &dyn Fn(Error, usize) -> Error,
-    ) -> Result<Vec<Task<'a>>> {
-        let mut tasks = Vec::with_capacity(texts.len());
-        for (document, text) in texts.enumerate() {
-            let bytes = text.bytes();
-            if bytes.len() < LONG_BYTES || !self.special_tokens.is_plain() {
-                tasks.push(Task::Text(text));
-            } else {
-                let parts = self.parts(bytes, rule, GROUP_BYTES);
-                let parts = parts.map_err(|error| located(error, document))?;
-                tasks.extend(parts.map(|(part, bytes)| Task::Part(part, bytes)));
-                tasks.push(Task::End);
-            }
-        }
-        Ok(tasks)
-    }
-
-    /// Append the ids of each text, and where they end: the ends tell in which text an error is.
-    fn encode_onto(
-        &self,
-        tasks: &[Task<'_>],
+        group: Result<Box<Group<'a>>>,
         rule: &Rule,
+        spare: &Idle<Group<'a>>,
         batch: &mut Batch,
         watch: &Watch,
     ) -> Result<()> {
-        self.with_encoder(rule, batch, |encoder| {
-            for task in tasks {
+        let group = group?;
+        let ended_before = batch.offsets.len();
+        let encoded = self.with_encoder(rule, batch, |encoder| {
+            for task in &group.tasks {
                 match *task {
                     Task::Text(text) => encoder.text(text)?,
                     Task::Part(part, _) => encoder.part(part)?,
@@ -123,57 +106,20 @@ impl Tokenizer {
                 watch.advance(task.bytes() as u64)?;
             }
             Ok(())
-        })
+        });
+        encoded.map_err(|error| group.place.locate(error, batch.offsets.len() - ended_before))?;
+        spare.put(group);
+        Ok(())
     }
 }
 
-enum Task<'a> {
-    Text(Text<'a>),
-    /// A part of a long text, of so many bytes.
-    Part(Part<'a>, usize),
-    /// The end of a long text.
-    End,
-}
-
-impl Task<'_> {
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Text(text) => text.bytes().len(),
-            Self::Part(_, bytes) => *bytes,
-            Self::End => 0,
-        }
-    }
-
-    fn ends_text(&self) -> bool {
-        !matches!(self, Self::Part(..))
-    }
-}
-
-/// Room for all ids that the texts could have, one for each byte: most systems give memory only to
-/// what is written. Where one refuses that much, the room grows with the ids.
-fn room_for<'a>(texts: impl Iterator<Item = Text<'a>>) -> Vec<TokenId> {
+/// Room for all ids that so many bytes of text could have, one for each: most systems give memory
+/// only to what is written. Where one refuses that much, the room grows with the ids.
+fn room_for(bytes: usize) -> Vec<TokenId> {
     let mut ids = Vec::new();
-    let most = texts.map(|text| text.bytes().len()).sum::<usize>() + SPARE_ROOM;
-    if ids.try_reserve_exact(most).is_ok() {
+    let has_room = ids.try_reserve_exact(bytes.saturating_add(SPARE_ROOM)).is_ok();
+    if has_room && bytes >= MANY_BYTES {
         huge_pages::advise(ids.spare_capacity_mut());
     }
     ids
-}
-
-/// Neighbouring tasks of at least `GROUP_BYTES` together, and how many texts end before them.
-fn groups<'a, 'b>(tasks: &'a [Task<'b>]) -> Vec<(usize, &'a [Task<'b>])> {
-    let mut groups = Vec::new();
-    let (mut first, mut bytes, mut ended, mut ended_before) = (0, 0, 0, 0);
-    for (index, task) in tasks.iter().enumerate() {
-        bytes += task.bytes();
-        ended += usize::from(task.ends_text());
-        if bytes >= GROUP_BYTES {
-            groups.push((ended_before, &tasks[first..=index]));
-            (first, bytes, ended_before) = (index + 1, 0, ended);
-        }
-    }
-    if first < tasks.len() {
-        groups.push((ended_before, &tasks[first..]));
-    }
-    groups
 }

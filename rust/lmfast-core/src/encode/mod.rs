@@ -8,6 +8,7 @@ mod decode_batch;
 mod encoder;
 mod found;
 mod front;
+mod groups;
 mod heap;
 mod lane;
 mod long_cache;

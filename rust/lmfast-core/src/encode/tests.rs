@@ -4,8 +4,9 @@ use std::num::NonZero;
 
 use proptest::prelude::*;
 
-use super::{Tokenizer, merge::tests::oracle, pairs::PairRanks};
+use super::{Batch, Text, Tokenizer, merge::tests::oracle, pairs::PairRanks};
 use crate::{
+    error::Result,
     pretokenize::Pretokenizer,
     special::{SpecialPolicy, SpecialSet, SpecialTokens},
     vocabulary::{TokenId, Vocabulary},
@@ -158,6 +159,16 @@ proptest! {
     }
 }
 
+fn encode_batch<'a, T: Into<Text<'a>>>(
+    tokenizer: &Tokenizer,
+    texts: impl Iterator<Item = T> + Send,
+    policy: &SpecialPolicy,
+    threads: usize,
+) -> Result<Batch> {
+    let (guess, threads) = (300, NonZero::new(threads));
+    tokenizer.encode_batch(texts.map(Into::into), guess, policy, threads, &Watch::default())
+}
+
 fn assert_batch(
     tokenizer: &Tokenizer,
     texts: &[Vec<u8>],
@@ -165,9 +176,8 @@ fn assert_batch(
     threads: usize,
     expected: &[Vec<TokenId>],
 ) {
-    let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
-    let threads = NonZero::new(threads);
-    let batch = tokenizer.encode_batch(&texts, policy, threads, &Watch::default()).unwrap();
+    let texts = texts.iter().map(Vec::as_slice);
+    let batch = encode_batch(tokenizer, texts, policy, threads).unwrap();
     assert_eq!(batch.ids, expected.concat());
     let ends = batch.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
     assert_eq!(ends.collect::<Vec<_>>(), expected.iter().map(Vec::len).collect::<Vec<_>>());
@@ -191,9 +201,7 @@ fn two_texts_make_no_special_token_together() {
         let refused = SpecialPolicy { allowed: SpecialSet::None, disallowed: SpecialSet::All };
         assert_batch(&tokenizer, &without, &refused, threads, &expected(&without));
         assert_batch(&tokenizer, &with, &allowed, threads, &expected(&with));
-        let texts: Vec<&[u8]> = with.iter().map(Vec::as_slice).collect();
-        let batch =
-            tokenizer.encode_batch(&texts, &refused, NonZero::new(threads), &Watch::default());
+        let batch = encode_batch(&tokenizer, with.iter(), &refused, threads);
         let error = batch.unwrap_err().to_string();
         assert!(error.starts_with("document 7: "), "{error}");
     }
@@ -208,11 +216,35 @@ fn an_error_names_its_text_among_those_that_wait() {
         let mut texts = ["", "ab", "", "b b", "a", ""].repeat(10);
         texts[place] = &bad;
         for threads in [1, 3] {
-            let policy = SpecialPolicy::default();
-            let threads = NonZero::new(threads);
-            let error = tokenizer.encode_batch(&texts, &policy, threads, &Watch::default());
-            let error = error.unwrap_err().to_string();
+            let texts = texts.iter().copied();
+            let batch = encode_batch(&tokenizer, texts, &SpecialPolicy::default(), threads);
+            let error = batch.unwrap_err().to_string();
             assert!(error.starts_with(&format!("document {place}: ")), "{error}");
+        }
+    }
+}
+
+/// Of several errors that of the first text is told, be it long or short; alone it has no number.
+#[test]
+fn the_first_text_with_an_error_is_named() {
+    let tokenizer = tokenizer(&[(97, 98)], "gpt2", false);
+    let refused = SpecialPolicy { allowed: SpecialSet::None, disallowed: SpecialSet::All };
+    let (short, long) = (format!("a {SPECIAL}"), "ab ".repeat(500) + SPECIAL);
+    for threads in [1, 2, 3] {
+        let error = |texts: &[&str]| {
+            let batch = encode_batch(&tokenizer, texts.iter().copied(), &refused, threads);
+            batch.unwrap_err().to_string()
+        };
+        for bad in [&*short, &long] {
+            assert!(error(&[bad]).starts_with("the text holds "), "{}", error(&[bad]));
+            assert!(error(&[bad, ""]).starts_with("document 0: "), "{}", error(&[bad, ""]));
+            for before in [vec![""], vec!["a", "b"], vec!["ab "; 300]] {
+                let place = format!("document {}: ", before.len());
+                for behind in [&*short, &long, "a"] {
+                    let found = error(&[&before[..], &[bad, behind]].concat());
+                    assert!(found.starts_with(&place), "{found}, not {place}");
+                }
+            }
         }
     }
 }

@@ -1,0 +1,122 @@
+//! Documents out of a Python iterable, converted while others are encoded.
+
+use std::{
+    sync::mpsc::{Sender, channel},
+    time::Duration,
+};
+
+use lmfast_core::encode;
+use pyo3::{exceptions::PyException, prelude::*, types::PyIterator};
+use typed_arena::Arena;
+
+use crate::{
+    arguments::{Text, iterator},
+    door::Supply,
+    errors::in_document,
+};
+
+/// So many bytes are handed on at once.
+const CHUNK_BYTES: usize = 1 << 18;
+
+/// Documents may be so many times as long as the first ones before the array of their ids has to move.
+const LONGER: usize = 4;
+
+/// The same for all bytes where the number of documents is not known.
+const MANY_BYTES: usize = 1 << 26;
+
+/// The documents that were handed on: those who encode them borrow them.
+pub(crate) type Kept = Arena<Box<[Text]>>;
+
+/// Hands on the documents of an iterable, but not the characters of a single text.
+pub(crate) struct Documents<'a, 'py> {
+    iterator: Bound<'py, PyIterator>,
+    kept: &'a Kept,
+    /// What is converted and not handed on yet.
+    chunk: Vec<Text>,
+    /// `None` once there are no more.
+    sender: Option<Sender<&'a [Text]>>,
+    /// How many there are in all, if the iterable tells.
+    len: Option<usize>,
+    /// Documents and bytes handed on.
+    done: (usize, usize),
+    raised: Option<PyErr>,
+}
+
+impl<'a, 'py> Documents<'a, 'py> {
+    /// And the texts, for whoever encodes them.
+    pub(crate) fn new(
+        documents: &Bound<'py, PyAny>,
+        kept: &'a Kept,
+    ) -> PyResult<(Self, impl Iterator<Item = encode::Text<'a>> + Send)> {
+        let what = "documents must be a sequence of str or bytes";
+        let iterator = iterator(documents.as_borrowed(), what)?;
+        let (sender, receiver) = channel::<&[Text]>();
+        let len = documents.len().ok();
+        let (chunk, sender) = (Vec::new(), Some(sender));
+        let this = Self { iterator, kept, chunk, sender, len, done: (0, 0), raised: None };
+        Ok((this, receiver.into_iter().flatten().map(Text::as_core)))
+    }
+
+    /// Bytes handed on.
+    pub(crate) fn bytes(&self) -> usize {
+        self.done.1
+    }
+
+    /// How many bytes the documents have: of those that were handed on if they are all, else more than
+    /// is likely.
+    pub(crate) fn expected_bytes(&self) -> usize {
+        let (documents, bytes) = self.done;
+        let like_the_first = |len| (LONGER * bytes / documents.max(1)).saturating_mul(len);
+        if self.has_more() { self.len.map_or(MANY_BYTES, like_the_first) } else { bytes }
+    }
+
+    /// Convert a chunk of documents; whether there may be more.
+    fn gather(&mut self) -> PyResult<bool> {
+        let mut bytes = 0;
+        while bytes < CHUNK_BYTES {
+            let Some(document) = self.iterator.next() else { return Ok(false) };
+            let index = self.done.0;
+            match Text::extract(document?.as_borrowed()) {
+                Ok(text) => {
+                    bytes += text.as_bytes().len() + 1; // Empty ones take room, too.
+                    self.done = (index + 1, self.done.1 + text.as_bytes().len());
+                    self.chunk.push(text);
+                }
+                // The one text of a batch has no number.
+                Err(error) if index == 0 && self.iterator.next().is_none() => return Err(error),
+                Err(error) => return Err(in_document(self.iterator.py(), error, index)),
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl<'py> Supply<'py> for Documents<'_, 'py> {
+    fn has_more(&self) -> bool {
+        self.sender.is_some()
+    }
+
+    fn step(&mut self, py: Python<'py>, _: Duration) -> PyResult<()> {
+        let gathered = self.gather();
+        let chunk = self.kept.alloc(self.chunk.drain(..).collect());
+        // Nobody takes it if encoding has failed.
+        let is_taken = self.sender.as_ref().is_some_and(|sender| sender.send(chunk).is_ok());
+        if !matches!(gathered, Ok(true) if is_taken) {
+            self.close();
+        }
+        match gathered {
+            Err(error) if error.is_instance_of::<PyException>(py) => self.raised = Some(error),
+            Err(error) => return Err(error),
+            Ok(_) => {}
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.sender = None;
+    }
+
+    fn raised(self) -> Option<PyErr> {
+        self.raised
+    }
+}

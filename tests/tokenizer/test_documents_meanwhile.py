@@ -1,0 +1,122 @@
+"""Documents are converted while others are encoded: more of them than are handed on at once."""
+
+import gc
+import sys
+import weakref
+from collections.abc import Iterator
+
+import pytest
+from tokenizer_texts import MULTILINGUAL
+
+import lmfast
+from lmfast import errors
+
+SPECIAL = "<|endoftext|>"
+MANY = 30_000
+"""Documents of 60 and more bytes: more than a megabyte."""
+
+
+def documents(count: int = MANY) -> Iterator[str | bytes]:
+    for number in range(count):
+        text = f"{number} {MULTILINGUAL[number % 50 :][:60]}"
+        yield text.encode() if number % 7 == 0 else text
+
+
+@pytest.fixture
+def expected(gpt2: lmfast.Tokenizer) -> list[list[int]]:
+    return [gpt2.encode(document) for document in documents()]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_lists_and_iterators_give_the_same(
+    gpt2: lmfast.Tokenizer, expected: list[list[int]], threads: int
+) -> None:
+    assert gpt2.encode_batch(list(documents()), threads) == expected
+    assert gpt2.encode_batch(documents(), threads) == expected
+
+
+def test_documents_may_be_far_longer_than_the_first_ones(gpt2: lmfast.Tokenizer) -> None:
+    texts = ["a"] * 300_000 + [MULTILINGUAL * 20] * 40
+    batch = gpt2.encode_batch(texts)
+    assert batch[:3] == [gpt2.encode("a")] * 3
+    assert batch[-1].tolist() == gpt2.encode(texts[-1])
+    assert len(batch.ids) == 300_000 + 40 * len(gpt2.encode(texts[-1]))
+
+
+def test_an_iterator_may_encode_too(gpt2: lmfast.Tokenizer, expected: list[list[int]]) -> None:
+    def encoding() -> Iterator[str | bytes]:
+        for number, document in enumerate(documents()):
+            if number % 5000 == 0:
+                assert gpt2.encode_batch([document] * 3) == [expected[number]] * 3
+            yield document
+
+    assert gpt2.encode_batch(encoding()) == expected
+
+
+def test_a_list_may_change_meanwhile(gpt2: lmfast.Tokenizer, expected: list[list[int]]) -> None:
+    """What was taken is kept until it is encoded, whatever becomes of the list."""
+    texts = list(documents())
+
+    class Emptied:
+        def __iter__(self) -> Iterator[str | bytes]:
+            for number in range(len(texts)):
+                text, texts[number] = texts[number], ""
+                yield text
+
+    assert gpt2.encode_batch(Emptied()) == expected
+
+
+@pytest.mark.parametrize("number", [0, 1, 20_000, MANY - 1])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_first_bad_document_is_named(gpt2: lmfast.Tokenizer, number: int, threads: int) -> None:
+    texts: list[object] = list(documents())
+    bad: list[tuple[object, type[Exception]]] = [
+        (7, errors.InputTypeError),
+        ("\ud800", errors.TextError),
+        (f"a{SPECIAL}", errors.SpecialTokenError),
+        (MULTILINGUAL * 500 + SPECIAL, errors.SpecialTokenError),
+    ]
+    for first, error in bad:
+        for last, _ in bad:
+            texts[number:] = [first, *["a"] * (MANY - number), last]
+            with pytest.raises(error, match=f"^document {number}: "):
+                gpt2.encode_batch(texts, threads)
+
+
+@pytest.mark.parametrize("number", [1, 20_000])
+def test_what_an_iterator_raises_comes_through(gpt2: lmfast.Tokenizer, number: int) -> None:
+    def failing(*, special: bool) -> Iterator[str | bytes]:
+        yield from documents(number)
+        if special:
+            yield SPECIAL
+        raise ZeroDivisionError("in the iterator")
+
+    with pytest.raises(ZeroDivisionError, match="in the iterator"):
+        gpt2.encode_batch(failing(special=False))
+    with pytest.raises(errors.SpecialTokenError, match=f"^document {number}: "):
+        gpt2.encode_batch(failing(special=True))
+
+
+def test_what_ends_programs_ends_it_at_once(gpt2: lmfast.Tokenizer) -> None:
+    def interrupted() -> Iterator[str | bytes]:
+        yield from documents(20_000)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        gpt2.encode_batch(interrupted())
+
+
+def test_documents_are_let_go(gpt2: lmfast.Tokenizer) -> None:
+    class Text(str):
+        pass
+
+    texts = [Text(f"{number}" * 20) for number in range(MANY)]
+    watched = [weakref.ref(texts[number]) for number in (0, MANY - 1)]
+    counts = [sys.getrefcount(text) for text in (texts[0], texts[-1])]
+    gpt2.encode_batch(texts)
+    with pytest.raises(errors.InputTypeError):
+        gpt2.encode_batch([*texts, 7])  # type: ignore[list-item]
+    assert [sys.getrefcount(text) for text in (texts[0], texts[-1])] == counts
+    del texts
+    gc.collect()
+    assert [text() for text in watched] == [None, None]
