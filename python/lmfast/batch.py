@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Side: TypeAlias = Literal["left", "right"]
 
 # What an array of 8-byte numbers can hold at all; memory holds less.
-_MOST_PLACES = sys.maxsize // 8
+MOST_PLACES = sys.maxsize // 8
 
 
 class Padded(NamedTuple):
@@ -128,7 +128,7 @@ class Batch(Sequence["NDArray[np.uint32]"]):
         return f"Batch({len(self)} texts, {len(self.ids)} tokens)"
 
 
-def whole(what: str, value: int, *, least: int, most: int) -> int:
+def whole(what: str, value: int, *, least: int, most: int | None = None) -> int:
     """``value``, if it is a whole number in range.
 
     Raises:
@@ -140,8 +140,9 @@ def whole(what: str, value: int, *, least: int, most: int) -> int:
     except TypeError as error:
         msg = f"{what} must be a whole number, not {type(value).__name__}"
         raise InputTypeError(msg) from error
-    if not least <= number <= most:
-        msg = f"{what} must be a whole number from {least} to {most}, not {number}"
+    if number < least or (most is not None and number > most):
+        end = "on" if most is None else f"to {most}"
+        msg = f"{what} must be a whole number from {least} {end}, not {number}"
         raise ConfigError(msg)
     return number
 
@@ -160,14 +161,14 @@ def padding_mask(
     if side not in ("left", "right"):
         msg = f"padding goes to the left or the right side, not {side!r}"
         raise ConfigError(msg)
-    multiple_of = whole("multiple_of", multiple_of, least=1, most=_MOST_PLACES)
+    multiple_of = whole("multiple_of", multiple_of, least=1, most=MOST_PLACES)
     longest = int(lengths.max(initial=0))
-    width = longest if length is None else whole("a width", length, least=0, most=_MOST_PLACES)
+    width = longest if length is None else whole("a width", length, least=0, most=MOST_PLACES)
     if width < longest:
         msg = f"a text of {longest} tokens does not fit in a width of {width}; truncate it first"
         raise ConfigError(msg)
     width += -width % multiple_of
-    if width * len(lengths) > _MOST_PLACES:
+    if width * len(lengths) > MOST_PLACES:
         msg = f"a matrix of {len(lengths)} texts by {width} places is larger than any memory"
         raise ConfigError(msg)
     places, ends = np.arange(width), lengths.astype(np.int64)[:, None]

@@ -10,7 +10,7 @@ from typing import Any
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.arrow import arrow_file, require_pyarrow
 from lmfast.errors import ConfigError
-from lmfast.files import write_whole
+from lmfast.files import as_path, write_whole
 from lmfast.sources import Skipped, StrPath
 from lmfast.token_text import escaped
 
@@ -168,7 +168,7 @@ class TrainingRecord:
             FileError: The file cannot be written.
             MissingDependencyError: pyarrow is not installed, for the last two.
         """
-        path = Path(path)
+        path = as_path(path)
         check_trace_path(path)
         suffix = path.suffix.lower()
         if suffix == ".jsonl":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, cast, overload
 
 from lmfast._lmfast import Tokenizer as _Core
-from lmfast.batch import Batch, Side
+from lmfast.batch import MOST_PLACES, Batch, Side, whole
 from lmfast.errors import ConfigError, UnknownTokenError
 from lmfast.formats import Roles
 from lmfast.model_input import BatchEncoding, Shape, Tensors, encoding_of
@@ -136,7 +136,9 @@ class TransformersNames:
             threads: ``None`` is one per core.
 
         Raises:
-            ConfigError: Something is asked for that is not supported, or lacks what it needs.
+            ConfigError: Something is asked for that is not supported, or lacks what it needs, or a
+                number is out of range.
+            InputTypeError: A text is none, or a number is not a whole number.
             TextError: A text has a lone surrogate, and ``errors`` is ``"strict"``.
         """
         if text_pair is not None:
@@ -152,6 +154,10 @@ class TransformersNames:
         pads, truncates = _pads(padding), _truncates(truncation)
         if pads and pad_token_id is None and "pad_token" in self.roles:
             pad_token_id = self._core.token_id(self.roles["pad_token"])
+        if max_length is not None:
+            max_length = whole("max_length", max_length, least=0)
+        if pad_to_multiple_of is None:
+            pad_to_multiple_of = 1
         _check_given(
             needs_length=truncates or padding == "max_length",
             max_length=max_length,
@@ -165,7 +171,7 @@ class TransformersNames:
             pad=pads,
             pad_id=0 if pad_token_id is None else pad_token_id,
             width=max_length if padding == "max_length" else None,
-            multiple_of=1 if pad_to_multiple_of is None else pad_to_multiple_of,
+            multiple_of=whole("pad_to_multiple_of", pad_to_multiple_of, least=1, most=MOST_PLACES),
             side=padding_side,
             tensors=_known_tensors(return_tensors),
             parts=frozenset(

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lmfast.corpus import Loader, TokenShards
 from lmfast.corpus.permutation import permute
-from lmfast.errors import CorpusError
+from lmfast.errors import ConfigError, CorpusError, InputTypeError
 from shard_writer import write_shards
 
 
@@ -85,6 +85,21 @@ def test_a_batch_depends_on_its_position_only(tmp_path_factory, first, count, cu
 def test_a_corpus_shorter_than_one_window_is_refused(corpus):
     with pytest.raises(CorpusError, match="holds 53 tokens; with context_length = 53"):
         Loader(corpus, 53, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("length", "error"),
+    [
+        (0, ConfigError),
+        (-1, ConfigError),
+        (1.5, InputTypeError),
+        ("2", InputTypeError),
+        (None, InputTypeError),
+    ],
+)
+def test_a_context_is_a_whole_number_of_tokens(corpus, length, error):
+    with pytest.raises(error, match="context_length must be a whole number"):
+        Loader(corpus, length, seed=0)
 
 
 def test_ids_beyond_the_vocabulary_stop_at_the_batch(make_shards):

@@ -35,9 +35,17 @@ def test_sizes_beyond_all_bounds_are_no_bounds(tmp_path, corpus, tokenizer):
     assert prepare(corpus, tokenizer, tmp_path / "out", **sizes).train.documents == 1
 
 
+@pytest.mark.parametrize("out", [None, 5, b"out"])
+def test_a_folder_is_a_path(corpus, tokenizer, out):
+    with pytest.raises(InputTypeError, match=r"path must be str or os\.PathLike, not "):
+        prepare(corpus, tokenizer, out)
+    with pytest.raises(InputTypeError, match=r"path must be str or os\.PathLike, not "):
+        TokenShards.open(out)
+
+
 def test_a_refused_corpus_leaves_nothing_behind(tmp_path, corpus, tokenizer):
     with pytest.raises(CorpusError, match="single one"):
-        prepare(corpus, tokenizer, tmp_path / "out", held_out_one_in=2)
+        prepare(corpus, tokenizer, tmp_path / "above" / "out", held_out_one_in=2)
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"]
 
 

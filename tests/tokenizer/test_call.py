@@ -163,7 +163,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"padding": "max_length", "max_length": 1, "pad_token_id": 0},
         "does not fit in a width of 1",
     ),
-    "a negative length": ({"truncation": True, "max_length": -1}, "leaves no room"),
+    "a negative length": (
+        {"truncation": True, "max_length": -1},
+        "max_length must be a whole number from 0 on, not -1",
+    ),
+    "multiples of nothing": (
+        {"padding": True, "pad_token_id": 0, "pad_to_multiple_of": -1},
+        "pad_to_multiple_of must be .* from 1 to",
+    ),
 }
 
 
@@ -178,6 +185,10 @@ def test_wrong_types(gpt2: lmfast.Tokenizer) -> None:
     for text in (5, [5], None):
         with pytest.raises((InputTypeError, TypeError)):
             gpt2(text)  # type: ignore[arg-type]
+    for name in ("max_length", "pad_to_multiple_of"):
+        for value in ("5", 1.5):
+            with pytest.raises(InputTypeError, match=f"{name} must be a whole number, not "):
+                gpt2("a", truncation=True, **{"max_length": 5, name: value})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="return_overflowing"):
         gpt2("a", return_overflowing=True)  # type: ignore[call-arg]
 

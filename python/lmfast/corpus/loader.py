@@ -7,6 +7,7 @@ and however many processes share the work.
 import numpy as np
 from numpy.typing import NDArray
 
+from lmfast.batch import whole
 from lmfast.corpus.permutation import permute
 from lmfast.corpus.shards import TokenShards, check_ids
 from lmfast.errors import CorpusError
@@ -27,8 +28,11 @@ class Loader:
         """Prepare windows over ``shards``.
 
         Raises:
+            ConfigError: ``context_length`` is less than 1.
             CorpusError: The corpus is shorter than one window.
+            InputTypeError: ``context_length`` is not a whole number.
         """
+        context_length = whole("context_length", context_length, least=1)
         if shards.tokens < context_length + 1:
             msg = (
                 f"cannot cut windows out of {shards.path}: it holds {shards.tokens} tokens; with "

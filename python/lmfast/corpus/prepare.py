@@ -1,11 +1,11 @@
 """Documents to folders of token shards."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from lmfast._lmfast import write_shards
 from lmfast.corpus.manifest import HELD_OUT_FOLDER, TRAIN_FOLDER
 from lmfast.corpus.shards import TokenShards
+from lmfast.files import as_path
 from lmfast.sources import Corpus, OnError, Skipped, StrPath, open_sources, skipped_in
 from lmfast.tokenizer import END_OF_TEXT, Progress, Tokenizer, require_tokenizer
 
@@ -71,7 +71,7 @@ def prepare(
     """
     require_tokenizer(tokenizer)
     opened = open_sources(sources, text_field=text_field, on_error=on_error)
-    folder, held_out = Path(out), None
+    folder, held_out = as_path(out), None
     if held_out_one_in is not None:
         folder, held_out = folder / TRAIN_FOLDER, folder / HELD_OUT_FOLDER
     write_shards(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lmfast.corpus.manifest import ITEM_SIZE, Manifest, read_manifest
 from lmfast.errors import CorpusError, FileError, MissingFileError
+from lmfast.files import as_path
 from lmfast.tokenizer import TOKENIZER_FILE
 
 
@@ -45,8 +46,9 @@ class TokenShards:
             MissingFileError: The folder, its manifest or one of its files is not there.
             FileError: A file cannot be read.
             CorpusError: A file's size or content is not what the manifest says.
+            InputTypeError: ``path`` is no path.
         """
-        folder = Path(path)
+        folder = as_path(path)
         manifest = read_manifest(folder)
         arrays = [
             _map(folder / entry.file, np.dtype(f"<u{ITEM_SIZE[manifest.dtype]}"), entry.tokens)

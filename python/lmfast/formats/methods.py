@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from lmfast._lmfast import Tokenizer as _Core
-from lmfast.errors import ConfigError, FileError, InputTypeError
-from lmfast.files import write_whole
+from lmfast.errors import ConfigError, FileError
+from lmfast.files import as_path, write_whole
 from lmfast.formats import hub, live
 from lmfast.formats.loading import TOKENIZER_FILE, SpecialArgument, load_core
 from lmfast.formats.pretokenizers import pretokenizer_argument
@@ -61,7 +61,7 @@ class FileMethods:
             VocabularyError: The file is not a byte-level BPE vocabulary, or the arguments do not
                 fit its format.
         """
-        core, roles = load_core(_path(path), pretokenizer, special_tokens)
+        core, roles = load_core(as_path(path), pretokenizer, special_tokens)
         return cls(core, roles=roles)
 
     @classmethod
@@ -93,9 +93,9 @@ class FileMethods:
             MissingDependencyError: It is no folder, and huggingface_hub is not installed.
             VocabularyError: Its tokenizer is not byte-level BPE.
         """
-        folder = _path(name_or_folder)
+        folder = as_path(name_or_folder)
         if not folder.exists():
-            cache = None if cache_dir is None else _path(cache_dir)
+            cache = None if cache_dir is None else as_path(cache_dir)
             name = os.fspath(name_or_folder)
             folder = hub.fetch(name, revision, token, cache, local_files_only)
         return cls.load(folder, pretokenizer)
@@ -192,7 +192,7 @@ class FileMethods:
             msg = f"there is no tokenizer format {format!r}; known are {', '.join(save)}"
             raise ConfigError(msg)
         if format == "huggingface":
-            check_name(_path(path))
+            check_name(as_path(path))
         save[format](path)
 
     def save_pretrained(self, folder: StrPath) -> None:
@@ -205,7 +205,7 @@ class FileMethods:
             FileError: The folder cannot be written.
             VocabularyError: The ``tokenizer_config.json`` that is there cannot be read.
         """
-        target = _path(folder)
+        target = as_path(folder)
         try:
             target.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -249,11 +249,3 @@ def check_name(path: Path) -> None:
             "save(path, 'tiktoken') and 'lmfast tokenizer convert --to tiktoken' write"
         )
         raise ConfigError(msg)
-
-
-def _path(path: StrPath) -> Path:
-    try:
-        return Path(path)
-    except TypeError as error:
-        msg = f"a path must be str or os.PathLike, not {type(path).__name__}"
-        raise InputTypeError(msg) from error

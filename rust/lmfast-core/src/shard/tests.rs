@@ -173,16 +173,50 @@ fn held_out_shards_of_another_call_are_not_overwritten() {
 }
 
 #[test]
-fn the_folder_above_goes_with_whichever_claim_is_dropped_last() {
+fn the_folders_above_go_with_whichever_claim_is_dropped_last() {
     for train_first in [true, false] {
         let folder = tempfile::tempdir().unwrap();
-        let both = folder.path().join("both");
+        let both = folder.path().join("above/both");
         let train = Claim::new(&both.join("train")).unwrap();
         let held_out = Claim::new(&both.join("held_out")).unwrap().beside(&train);
         let (first, last) = if train_first { (train, held_out) } else { (held_out, train) };
         drop(first);
         assert!(both.exists());
         drop(last);
-        assert!(!both.exists());
+        assert_eq!(names(folder.path()), [""; 0]);
     }
+}
+
+#[test]
+fn a_claim_that_fails_leaves_no_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let too_long = folder.path().join("above").join("a".repeat(300));
+    assert!(Claim::new(&too_long.join("train")).is_err());
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+/// However many want the same folder, one at a time holds it.
+#[test]
+fn one_claim_at_a_time() {
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    let folder = tempfile::tempdir().unwrap();
+    let (holders, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    if let Ok(claim) = Claim::new(&folder.path().join("shards")) {
+                        assert_eq!(holders.fetch_add(1, SeqCst), 0);
+                        std::thread::yield_now();
+                        holders.fetch_sub(1, SeqCst);
+                        held.fetch_add(1, SeqCst);
+                        drop(claim);
+                    }
+                }
+            });
+        }
+    });
+    assert!(held.load(SeqCst) > 0);
+    assert_eq!(names(folder.path()), [""; 0]);
 }

@@ -179,8 +179,8 @@ impl Sealed {
 pub(super) struct Claim {
     folder: PathBuf,
     unfinished: PathBuf,
-    /// The folder above, if it was made for this one, or for another one in it.
-    made: Option<PathBuf>,
+    /// The folders above that were made for this one, or for another one in them, the nearest first.
+    made: Vec<PathBuf>,
     /// Held until the folder is whole, so that no other process writes the same one.
     lock: Option<File>,
 }
@@ -189,17 +189,18 @@ impl Claim {
     pub(super) fn new(folder: &Path) -> Result<Self> {
         require_absent(folder)?;
         let unfinished = beside(folder, ".unfinished");
-        let made = folder.parent().filter(|parent| !parent.exists()).map(Path::to_owned);
-        let lock = lock(&unfinished)?;
+        let missing = folder.ancestors().skip(1).take_while(|above| !above.exists());
+        let made: Vec<_> = missing.map(Path::to_owned).collect();
+        let lock = lock(&unfinished).inspect_err(|_| remove_empty(&unfinished, &made))?;
         // Whoever held the lock before may just have finished.
         require_absent(folder)?;
         Ok(Self { folder: folder.to_owned(), unfinished, made, lock: Some(lock) })
     }
 
-    /// The same, but the folder above goes with it if `other` made that, whichever is dropped last.
+    /// The same, but folders above go with it that `other` made, whichever is dropped last.
     pub(super) fn beside(mut self, other: &Self) -> Self {
-        let made = other.made.clone().filter(|made| self.folder.parent() == Some(made));
-        self.made = self.made.take().or(made);
+        let is_above = |made: &&PathBuf| self.folder.starts_with(made);
+        self.made.extend(other.made.iter().filter(is_above).cloned());
         self
     }
 
@@ -227,9 +228,15 @@ impl Drop for Claim {
         // error that counts is the one that led here.
         if self.clear().is_ok() {
             let _ = fs::remove_file(self.unfinished.join(LOCK));
-            let _ = fs::remove_dir(&self.unfinished);
-            let _ = self.made.as_deref().map(fs::remove_dir);
+            remove_empty(&self.unfinished, &self.made);
         }
+    }
+}
+
+/// Remove `folder` and those above it, as far as there is nothing in them.
+fn remove_empty(folder: &Path, above: &[PathBuf]) {
+    for folder in [folder].into_iter().chain(above.iter().map(PathBuf::as_path)) {
+        let _ = fs::remove_dir(folder);
     }
 }
 
@@ -255,16 +262,35 @@ fn require_absent(folder: &Path) -> Result<()> {
 /// Create the folder, if need be, and hold the lock in it.
 fn lock(folder: &Path) -> Result<File> {
     let failed = |error| Error::io("write shards to", folder, error);
-    fs::create_dir_all(folder).map_err(failed)?;
-    let lock = File::create(folder.join(LOCK)).map_err(failed)?;
-    lock.try_lock().map_err(|error| match error {
-        fs::TryLockError::WouldBlock => {
-            let message = format!("another process is writing shards to {}", folder.display());
-            Error::new(ErrorKind::Io, message)
+    let path = folder.join(LOCK);
+    loop {
+        fs::create_dir_all(folder).map_err(failed)?;
+        let lock = File::create(&path).map_err(failed)?;
+        lock.try_lock().map_err(|error| match error {
+            fs::TryLockError::WouldBlock => {
+                let message = format!("another process is writing shards to {}", folder.display());
+                Error::new(ErrorKind::Io, message)
+            }
+            fs::TryLockError::Error(error) => failed(error),
+        })?;
+        // Whoever held it before may have removed the file since it was opened.
+        if is_at(&lock, &path) {
+            return Ok(lock);
         }
-        fs::TryLockError::Error(error) => failed(error),
-    })?;
-    Ok(lock)
+    }
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let place = |found: fs::Metadata| (found.dev(), found.ino());
+    file.metadata().map(place).ok() == fs::metadata(path).map(place).ok()
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
 }
 
 /// Bytes are written so many at a time.
