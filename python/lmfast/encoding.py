@@ -101,7 +101,7 @@ class EncodingMethods:
 
         Args:
             documents: What to encode. Any iterable will do, such as a generator, and is asked for
-                the next documents while others are encoded.
+                the next documents while others are encoded; all are kept until the end.
             threads: ``None`` is one per core.
             allowed_special: As in ``encode``.
             disallowed_special: As in ``encode``.

@@ -1,4 +1,4 @@
-"""Writing so that a reader, or a kill at any moment, finds the old content or the new."""
+"""Paths, and files of which a reader, or a kill at any moment, finds the old content or the new."""
 
 import contextlib
 import os

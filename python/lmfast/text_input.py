@@ -46,9 +46,13 @@ def all_well_formed(texts: Iterable[Text], errors: TextErrors) -> Iterable[Text]
         ConfigError: ``errors`` is neither of the two.
     """
     _check(errors)
-    if errors == "strict" or isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+    if errors == "strict" or isinstance(texts, str | bytes):
         return texts
-    return (well_formed(text, errors) for text in texts)
+    try:
+        given = iter(texts)
+    except TypeError:
+        return texts
+    return (well_formed(text, errors) for text in given)
 
 
 def _check(errors: str) -> None:

@@ -166,6 +166,7 @@ class TrainingRecord:
         Raises:
             ConfigError: The suffix is none of these.
             FileError: The file cannot be written.
+            InputTypeError: ``path`` is no path.
             MissingDependencyError: pyarrow is not installed, for the last two.
         """
         path = as_path(path)

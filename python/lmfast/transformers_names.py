@@ -7,7 +7,7 @@ from typing import Literal, cast, overload
 
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.batch import MOST_PLACES, Batch, Side, whole
-from lmfast.errors import ConfigError, UnknownTokenError
+from lmfast.errors import ConfigError, InputTypeError, UnknownTokenError
 from lmfast.formats import Roles
 from lmfast.model_input import BatchEncoding, Shape, Tensors, encoding_of
 from lmfast.text_input import Ids, Text, TextErrors, well_formed
@@ -138,7 +138,7 @@ class TransformersNames:
         Raises:
             ConfigError: Something is asked for that is not supported, or lacks what it needs, or a
                 number is out of range.
-            InputTypeError: A text is none, or a number is not a whole number.
+            InputTypeError: A text is neither ``str`` nor bytes, or a number is not a whole number.
             TextError: A text has a lone surrogate, and ``errors`` is ``"strict"``.
         """
         if text_pair is not None:
@@ -156,8 +156,9 @@ class TransformersNames:
             pad_token_id = self._core.token_id(self.roles["pad_token"])
         if max_length is not None:
             max_length = whole("max_length", max_length, least=0)
-        if pad_to_multiple_of is None:
-            pad_to_multiple_of = 1
+        multiple_of = 1
+        if pad_to_multiple_of is not None:
+            multiple_of = whole("pad_to_multiple_of", pad_to_multiple_of, least=1, most=MOST_PLACES)
         _check_given(
             needs_length=truncates or padding == "max_length",
             max_length=max_length,
@@ -171,7 +172,7 @@ class TransformersNames:
             pad=pads,
             pad_id=0 if pad_token_id is None else pad_token_id,
             width=max_length if padding == "max_length" else None,
-            multiple_of=whole("pad_to_multiple_of", pad_to_multiple_of, least=1, most=MOST_PLACES),
+            multiple_of=multiple_of,
             side=padding_side,
             tensors=_known_tensors(return_tensors),
             parts=frozenset(
@@ -185,7 +186,7 @@ class TransformersNames:
             ),
         )
         is_one = _is_one(text)
-        given = (cast("Text", text),) if is_one else cast("Sequence[Text]", text)
+        given = [cast("Text", text)] if is_one else _each(cast("Sequence[Text]", text))
         texts = [well_formed(one, errors) for one in given]
         allowed = () if split_special_tokens else "all"
         batch = Batch(*self._core.encode_batch(texts, allowed, (), threads, None))
@@ -199,6 +200,14 @@ class TransformersNames:
             rows = {name: value[0] for name, value in encoding.items() if name != "length"}
             return BatchEncoding(encoding | rows)
         return encoding
+
+
+def _each(texts: Sequence[Text]) -> Iterable[Text]:
+    try:
+        return iter(texts)
+    except TypeError as error:
+        msg = f"text must be str or bytes, or a list of them, not {type(texts).__name__}"
+        raise InputTypeError(msg) from error
 
 
 def _is_one(text: Text | Sequence[Text]) -> bool:

@@ -1,6 +1,7 @@
 """Documents are converted while others are encoded: more of them than are handed on at once."""
 
 import gc
+import signal
 import sys
 import weakref
 from collections.abc import Iterator
@@ -83,7 +84,7 @@ def test_the_first_bad_document_is_named(gpt2: lmfast.Tokenizer, number: int, th
                 gpt2.encode_batch(texts, threads)
 
 
-@pytest.mark.parametrize("number", [1, 20_000])
+@pytest.mark.parametrize("number", [0, 1, 20_000])
 def test_what_an_iterator_raises_comes_through(gpt2: lmfast.Tokenizer, number: int) -> None:
     def failing(*, special: bool) -> Iterator[str | bytes]:
         yield from documents(number)
@@ -120,3 +121,39 @@ def test_documents_are_let_go(gpt2: lmfast.Tokenizer) -> None:
     del texts
     gc.collect()
     assert [text() for text in watched] == [None, None]
+
+
+def test_one_good_document_before_a_bad_one_has_a_number(gpt2: lmfast.Tokenizer) -> None:
+    for bad in (7, "\ud800", f"a{SPECIAL}"):
+        with pytest.raises(errors.SpecialTokenError, match=r"^document 0: "):
+            gpt2.encode_batch([SPECIAL, bad])  # type: ignore[list-item]
+        with pytest.raises(errors.LmfastError, match=r"^document 1: "):
+            gpt2.encode_batch(["fine", bad])  # type: ignore[list-item]
+        with pytest.raises(errors.LmfastError, match=r"^(?!document)"):
+            gpt2.encode_batch([bad])  # type: ignore[list-item]
+
+
+def test_endless_empty_documents_can_be_interrupted(gpt2: lmfast.Tokenizer) -> None:
+    def empty() -> Iterator[str]:
+        for number in range(10**9):
+            if number == 3_000_000:
+                signal.raise_signal(signal.SIGINT)
+            yield ""
+
+    with pytest.raises(KeyboardInterrupt):
+        gpt2.encode_batch(empty())
+
+
+class Indexed:
+    """A sequence by the old protocol, such as many data sets are."""
+
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, index: int) -> str:
+        return ["a", "\ud800", "b"][index]
+
+
+def test_a_sequence_needs_no_more_than_items(gpt2: lmfast.Tokenizer) -> None:
+    replaced = gpt2.encode_batch(Indexed(), errors="replace")  # type: ignore[arg-type]
+    assert replaced == [gpt2.encode(text) for text in "a\ufffdb"]

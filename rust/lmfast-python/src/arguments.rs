@@ -132,6 +132,10 @@ impl<'py> FromPyObject<'_, 'py> for Separator {
     }
 }
 
+fn special_token(item: PyResult<Bound<'_, PyAny>>) -> PyResult<String> {
+    Ok(Str::named(item?.as_borrowed(), "a special token")?.0.to_string())
+}
+
 /// The names of special tokens, in order.
 pub(crate) struct SpecialNames(pub(crate) Vec<String>);
 
@@ -139,8 +143,8 @@ impl<'py> FromPyObject<'_, 'py> for SpecialNames {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let names: Vec<Str> = items(object, "special tokens must be a sequence of str")?;
-        Ok(Self(names.iter().map(|name| name.0.to_string()).collect()))
+        let names = iterator(object, "special tokens must be a sequence of str")?;
+        names.map(special_token).collect::<PyResult<_>>().map(Self)
     }
 }
 
@@ -346,12 +350,7 @@ impl<'py> FromPyObject<'_, 'py> for Special {
         let items = object.try_iter();
         let items =
             items.map_err(|_| wrong_type(object, "special tokens must be \"all\" or a set"))?;
-        let token = |item: PyResult<Bound<'py, PyAny>>| {
-            let item = item?;
-            let token = Str::named(item.as_borrowed(), "a special token")?;
-            Ok(token.0.to_string())
-        };
-        let texts: Vec<String> = items.map(token).collect::<PyResult<_>>()?;
+        let texts: Vec<String> = items.map(special_token).collect::<PyResult<_>>()?;
         Ok(Self(if texts.is_empty() { SpecialSet::None } else { SpecialSet::Some(texts) }))
     }
 }

@@ -1,9 +1,6 @@
 //! Documents out of a Python iterable, converted while others are encoded.
 
-use std::{
-    sync::mpsc::{Sender, channel},
-    time::Duration,
-};
+use std::sync::mpsc::{Sender, channel};
 
 use lmfast_core::encode;
 use pyo3::{exceptions::PyException, prelude::*, types::PyIterator};
@@ -37,13 +34,14 @@ pub(crate) struct Documents<'a, 'py> {
     sender: Option<Sender<&'a [Text]>>,
     /// How many there are in all, if the iterable tells.
     len: Option<usize>,
-    /// Documents and bytes handed on.
-    done: (usize, usize),
+    /// Documents converted, and their bytes.
+    count: usize,
+    bytes: usize,
     raised: Option<PyErr>,
 }
 
 impl<'a, 'py> Documents<'a, 'py> {
-    /// And the texts, for whoever encodes them.
+    /// The supply, and the texts that it hands on.
     pub(crate) fn new(
         documents: &Bound<'py, PyAny>,
         kept: &'a Kept,
@@ -53,38 +51,38 @@ impl<'a, 'py> Documents<'a, 'py> {
         let (sender, receiver) = channel::<&[Text]>();
         let len = documents.len().ok();
         let (chunk, sender) = (Vec::new(), Some(sender));
-        let this = Self { iterator, kept, chunk, sender, len, done: (0, 0), raised: None };
+        let (count, bytes, raised) = (0, 0, None);
+        let this = Self { iterator, kept, chunk, sender, len, count, bytes, raised };
         Ok((this, receiver.into_iter().flatten().map(Text::as_core)))
     }
 
-    /// Bytes handed on.
-    pub(crate) fn bytes(&self) -> usize {
-        self.done.1
+    /// Bytes converted; empty documents take room, too, so each counts for one more.
+    pub(crate) fn size(&self) -> usize {
+        self.bytes + self.count
     }
 
     /// How many bytes the documents have: of those that were handed on if they are all, else more than
     /// is likely.
     pub(crate) fn expected_bytes(&self) -> usize {
-        let (documents, bytes) = self.done;
-        let like_the_first = |len| (LONGER * bytes / documents.max(1)).saturating_mul(len);
-        if self.has_more() { self.len.map_or(MANY_BYTES, like_the_first) } else { bytes }
+        let like_the_first =
+            |len: usize| len.saturating_mul(LONGER * self.bytes) / self.count.max(1);
+        if self.has_more() { self.len.map_or(MANY_BYTES, like_the_first) } else { self.bytes }
     }
 
     /// Convert a chunk of documents; whether there may be more.
     fn gather(&mut self) -> PyResult<bool> {
-        let mut bytes = 0;
-        while bytes < CHUNK_BYTES {
+        let enough = self.size() + CHUNK_BYTES;
+        while self.size() < enough {
             let Some(document) = self.iterator.next() else { return Ok(false) };
-            let index = self.done.0;
             match Text::extract(document?.as_borrowed()) {
                 Ok(text) => {
-                    bytes += text.as_bytes().len() + 1; // Empty ones take room, too.
-                    self.done = (index + 1, self.done.1 + text.as_bytes().len());
+                    self.count += 1;
+                    self.bytes += text.as_bytes().len();
                     self.chunk.push(text);
                 }
                 // The one text of a batch has no number.
-                Err(error) if index == 0 && self.iterator.next().is_none() => return Err(error),
-                Err(error) => return Err(in_document(self.iterator.py(), error, index)),
+                Err(error) if self.len == Some(1) => return Err(error),
+                Err(error) => return Err(in_document(self.iterator.py(), error, self.count)),
             }
         }
         Ok(true)
@@ -96,8 +94,12 @@ impl<'py> Supply<'py> for Documents<'_, 'py> {
         self.sender.is_some()
     }
 
-    fn step(&mut self, py: Python<'py>, _: Duration) -> PyResult<()> {
+    fn step(&mut self, py: Python<'py>) -> PyResult<()> {
         let gathered = self.gather();
+        if gathered.is_err() && self.count > 0 {
+            // What failed was a document, too: those before it are not the only ones.
+            self.chunk.push(Text::Copied(Vec::new()));
+        }
         let chunk = self.kept.alloc(self.chunk.drain(..).collect());
         // Nobody takes it if encoding has failed.
         let is_taken = self.sender.as_ref().is_some_and(|sender| sender.send(chunk).is_ok());

@@ -15,18 +15,18 @@ use pyo3::prelude::*;
 use crate::errors;
 
 /// How often long work is checked for signals and progress.
-const POLL: Duration = Duration::from_millis(50);
+pub(crate) const POLL: Duration = Duration::from_millis(50);
 
 /// What the thread of the caller hands on, while others work on what it has handed on before.
 pub(crate) trait Supply<'py> {
     /// Whether there may be more.
     fn has_more(&self) -> bool;
 
-    /// Hand on a little, waiting for room no longer than `patience`. An exception waits until the work
+    /// Hand on a little, waiting for room no longer than [`POLL`]. An exception waits until the work
     /// on what was before it has ended, unless it is one that ends programs.
-    fn step(&mut self, py: Python<'py>, patience: Duration) -> PyResult<()>;
+    fn step(&mut self, py: Python<'py>) -> PyResult<()>;
 
-    /// Let nobody wait for more.
+    /// Let nobody wait for more; so does dropping it.
     fn close(&mut self);
 
     /// The exception that waits.
@@ -41,7 +41,7 @@ impl Supply<'_> for Nothing {
         false
     }
 
-    fn step(&mut self, _: Python<'_>, _: Duration) -> PyResult<()> {
+    fn step(&mut self, _: Python<'_>) -> PyResult<()> {
         Ok(())
     }
 
@@ -76,13 +76,15 @@ pub(crate) fn watched<T: Send>(
 pub(crate) fn fed<'py, T: Send>(
     py: Python<'py>,
     on_progress: Option<&Bound<'_, PyAny>>,
-    mut supply: impl Supply<'py>,
+    supply: impl Supply<'py>,
     work: impl FnOnce(&Watch) -> Result<T> + Send,
 ) -> PyResult<T> {
     let watch = Watch::default();
     let mut outcome = Ok(());
     let mut looked = Instant::now();
-    let result = thread::scope(|scope| {
+    let (result, raised) = thread::scope(|scope| {
+        // Dropped before a panic here waits for the worker, who may wait for more.
+        let mut supply = supply;
         let (finished, mut is_finished) = channel::<()>();
         let worker = thread::Builder::new().spawn_scoped(scope, || {
             let _finished = finished; // dropped however the work ends
@@ -92,7 +94,7 @@ pub(crate) fn fed<'py, T: Send>(
             Ok(worker) => worker,
             Err(error) => {
                 let message = format!("cannot start a thread: {error}");
-                return Ok(Err(Error::new(ErrorKind::Io, message)));
+                return (Ok(Err(Error::new(ErrorKind::Io, message))), None);
             }
         };
         loop {
@@ -108,7 +110,7 @@ pub(crate) fn fed<'py, T: Send>(
                 break;
             }
             if has_more {
-                outcome = supply.step(py, POLL);
+                outcome = supply.step(py);
             }
             if outcome.is_ok() && (!has_more || looked.elapsed() >= POLL) {
                 looked = Instant::now();
@@ -119,10 +121,11 @@ pub(crate) fn fed<'py, T: Send>(
                 supply.close();
             }
         }
-        py.detach(|| worker.join())
+        supply.close();
+        (py.detach(|| worker.join()), supply.raised())
     });
     outcome.and_then(|()| {
-        let value = match (result, supply.raised()) {
+        let value = match (result, raised) {
             (Ok(Ok(_)), Some(raised)) => return Err(raised),
             (Ok(Err(error)), Some(raised)) if error.kind() == ErrorKind::Interrupted => {
                 return Err(raised);

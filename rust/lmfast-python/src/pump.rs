@@ -1,6 +1,6 @@
 //! From Python iterators into the queue that workers take from.
 
-use std::{collections::VecDeque, time::Duration};
+use std::collections::VecDeque;
 
 use lmfast_core::{
     Error,
@@ -14,7 +14,10 @@ use pyo3::{
     types::{PyBytes, PyIterator, PyString, PyTuple},
 };
 
-use crate::{arguments::wrong_type, door::Supply};
+use crate::{
+    arguments::wrong_type,
+    door::{POLL, Supply},
+};
 
 /// Feeds the sources that Python reads, one after the other, on the thread of the caller.
 pub(crate) struct Pump<'a, 'py> {
@@ -75,7 +78,7 @@ impl<'py> Supply<'py> for Pump<'_, 'py> {
         !self.is_done
     }
 
-    fn step(&mut self, py: Python<'py>, patience: Duration) -> PyResult<()> {
+    fn step(&mut self, py: Python<'py>) -> PyResult<()> {
         let fed = match self.held.take() {
             Some(fed) => fed,
             None => match self.gather() {
@@ -98,7 +101,7 @@ impl<'py> Supply<'py> for Pump<'_, 'py> {
             },
         };
         let feed = self.sources.feed();
-        match py.detach(move || feed.push(fed, patience)) {
+        match py.detach(move || feed.push(fed, POLL)) {
             Pushed::Taken => {}
             Pushed::Full(fed) => self.held = Some(fed),
             Pushed::Closed => self.is_done = true,
@@ -110,8 +113,14 @@ impl<'py> Supply<'py> for Pump<'_, 'py> {
         self.sources.feed().close();
     }
 
-    fn raised(self) -> Option<PyErr> {
-        self.raised
+    fn raised(mut self) -> Option<PyErr> {
+        self.raised.take()
+    }
+}
+
+impl Drop for Pump<'_, '_> {
+    fn drop(&mut self) {
+        self.sources.feed().close();
     }
 }
 

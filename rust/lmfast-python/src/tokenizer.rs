@@ -1,6 +1,6 @@
 //! `Tokenizer`: the core's tokenizer, method by method.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use lmfast_core::{
     Result, Tokenizer as Core, Watch,
@@ -372,8 +372,9 @@ impl Tokenizer {
         let policy = policy(allowed_special, disallowed_special);
         let kept = Kept::new();
         let (mut documents, texts) = Documents::new(documents, &kept)?;
-        while documents.has_more() && documents.bytes() < LONG {
-            documents.step(py, Duration::ZERO)?;
+        while documents.has_more() && documents.size() < LONG {
+            documents.step(py)?;
+            py.check_signals()?;
         }
         let bytes = documents.expected_bytes();
         let encode = |watch: &Watch| self.core.encode_batch(texts, bytes, &policy, threads, watch);

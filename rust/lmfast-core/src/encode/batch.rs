@@ -45,12 +45,13 @@ impl Tokenizer {
     /// The ids of each of `texts`; the same for any number of threads. Of several errors that of the
     /// first text is returned, which it names if it is not the only one.
     ///
-    /// Texts are asked for while others are encoded, by one thread at a time. `bytes` is how many bytes
-    /// they have at most; should they have more, the ids have to move, which takes time.
+    /// Texts are asked for while others are encoded, by one thread at a time. `expected_bytes`, of all
+    /// of them, decides how much room there is for ids and how many workers there are at most; where
+    /// it is wrong, time is lost.
     pub fn encode_batch<'a>(
         &self,
         texts: impl Iterator<Item = Text<'a>> + Send,
-        bytes: usize,
+        expected_bytes: usize,
         policy: &SpecialPolicy,
         threads: Option<NonZero<usize>>,
         watch: &Watch,
@@ -58,10 +59,10 @@ impl Tokenizer {
         let rule = self.special_tokens.rule(policy)?;
         let spare = Idle::default();
         let mut groups = Groups::new(self, &rule, texts, &spare);
-        let mut batch = Batch { ids: room_for(bytes), offsets: vec![0] };
+        let mut batch = Batch { ids: room_for(expected_bytes), offsets: vec![0] };
         let (first, second) = (groups.next(), groups.next());
         let workers = match second {
-            Some(_) => threads::count(threads).min(bytes / GROUP_BYTES + 1),
+            Some(_) => threads::count(threads).min(expected_bytes / GROUP_BYTES + 1),
             None => 1,
         };
         let mut groups = first.into_iter().chain(second).chain(groups);
@@ -114,11 +115,13 @@ impl Tokenizer {
 }
 
 /// Room for all ids that so many bytes of text could have, one for each: most systems give memory
-/// only to what is written. Where one refuses that much, the room grows with the ids.
+/// only to what is written. Where one refuses that much, there is less, and it grows with the ids.
 fn room_for(bytes: usize) -> Vec<TokenId> {
-    let mut ids = Vec::new();
-    let has_room = ids.try_reserve_exact(bytes.saturating_add(SPARE_ROOM)).is_ok();
-    if has_room && bytes >= MANY_BYTES {
+    let (mut ids, mut room) = (Vec::new(), bytes.saturating_add(SPARE_ROOM));
+    while ids.try_reserve_exact(room).is_err() {
+        room /= 2;
+    }
+    if room >= MANY_BYTES {
         huge_pages::advise(ids.spare_capacity_mut());
     }
     ids

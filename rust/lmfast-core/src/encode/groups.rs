@@ -111,10 +111,9 @@ impl<'a, 't: 'a, I: Iterator<Item = Text<'t>>> Groups<'a, I> {
             return Ok(Some(Task::Text(text)));
         }
         let parts = self.tokenizer.parts(bytes, self.rule, GROUP_BYTES);
-        let mut parts = parts.map_err(|error| self.place(self.ended).locate(error, 0))?;
-        let first = parts.next().map(|(part, bytes)| Task::Part(part, bytes));
+        let parts = parts.map_err(|error| self.place(self.ended).locate(error, 0))?;
         self.parts = Some(Box::new(parts));
-        Ok(first)
+        self.next_task()
     }
 
     /// The place of a group behind so many texts, once its own are taken.

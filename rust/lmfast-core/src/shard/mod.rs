@@ -195,7 +195,6 @@ struct Splits {
     /// Documents ended so far; the index of the one that is open.
     document: u64,
     one_in: Option<u64>,
-    // In this order they are dropped: the folder above goes with what was made first.
     held_out: Option<ShardWriter>,
     train: ShardWriter,
 }

@@ -165,9 +165,10 @@ impl Sealed {
         if cfg!(windows) {
             self.claim.lock = None; // there, a folder with an open file keeps its name
         }
-        let Claim { folder, unfinished, .. } = &self.claim;
-        let failed = |error| Error::io("write shards to", folder, error);
-        fs::rename(unfinished, folder).map_err(failed)?;
+        let folder = self.claim.folder.clone();
+        let failed = |error| Error::io("write shards to", &folder, error);
+        fs::rename(&self.claim.unfinished, &folder).map_err(failed)?;
+        let _lock = self.claim.lock.take();
         // Only now: who finds no lock takes the folder for abandoned, and clears it.
         fs::remove_file(folder.join(LOCK)).map_err(failed)?;
         Ok(self.totals)
@@ -192,9 +193,10 @@ impl Claim {
         let missing = folder.ancestors().skip(1).take_while(|above| !above.exists());
         let made: Vec<_> = missing.map(Path::to_owned).collect();
         let lock = lock(&unfinished).inspect_err(|_| remove_empty(&unfinished, &made))?;
+        let claim = Self { folder: folder.to_owned(), unfinished, made, lock: Some(lock) };
         // Whoever held the lock before may just have finished.
         require_absent(folder)?;
-        Ok(Self { folder: folder.to_owned(), unfinished, made, lock: Some(lock) })
+        Ok(claim)
     }
 
     /// The same, but folders above go with it that `other` made, whichever is dropped last.
@@ -224,9 +226,9 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // After a success there is nothing to remove. What resists, the next process clears; the
-        // error that counts is the one that led here.
-        if self.clear().is_ok() {
+        // After a success there is nothing to remove, and without the lock it may be another's. What
+        // resists, the next process clears; the error that counts is the one that led here.
+        if self.lock.is_some() && self.clear().is_ok() {
             let _ = fs::remove_file(self.unfinished.join(LOCK));
             remove_empty(&self.unfinished, &self.made);
         }
@@ -263,29 +265,34 @@ fn require_absent(folder: &Path) -> Result<()> {
 fn lock(folder: &Path) -> Result<File> {
     let failed = |error| Error::io("write shards to", folder, error);
     let path = folder.join(LOCK);
-    loop {
+    for _ in 0..ATTEMPTS {
         fs::create_dir_all(folder).map_err(failed)?;
-        let lock = File::create(&path).map_err(failed)?;
-        lock.try_lock().map_err(|error| match error {
-            fs::TryLockError::WouldBlock => {
-                let message = format!("another process is writing shards to {}", folder.display());
-                Error::new(ErrorKind::Io, message)
-            }
-            fs::TryLockError::Error(error) => failed(error),
-        })?;
-        // Whoever held it before may have removed the file since it was opened.
-        if is_at(&lock, &path) {
-            return Ok(lock);
+        // Whoever held the lock before may remove the folder or the file any time until it is held.
+        let lock = match File::create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            lock => lock.map_err(failed)?,
+        };
+        match lock.try_lock() {
+            Ok(()) if is_at(&lock, &path) => return Ok(lock),
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => break,
+            Err(fs::TryLockError::Error(error)) => return Err(failed(error)),
         }
     }
+    let message = format!("another process is writing shards to {}", folder.display());
+    Err(Error::new(ErrorKind::Io, message))
 }
+
+/// More others than these do not give up a folder in the moment before it is taken.
+const ATTEMPTS: usize = 100;
 
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
 
     let place = |found: fs::Metadata| (found.dev(), found.ino());
-    file.metadata().map(place).ok() == fs::metadata(path).map(place).ok()
+    let (own, there) = (file.metadata().map(place), fs::metadata(path).map(place));
+    own.is_ok_and(|own| there.is_ok_and(|there| own == there))
 }
 
 #[cfg(not(unix))]

@@ -134,13 +134,6 @@ fn next_fed<'a>(
     }
 }
 
-impl Drop for Blocks<'_> {
-    fn drop(&mut self) {
-        // Nobody takes anything any more: whoever feeds need not wait for room.
-        self.reading.sources.feed.close();
-    }
-}
-
 impl<'a> Iterator for Blocks<'a> {
     type Item = Result<Block<'a>>;
 
