@@ -34,9 +34,9 @@ def well_formed(text: Text, errors: TextErrors) -> Text:
     if errors == "strict" or not isinstance(text, str):
         return text
     try:
-        return text.encode()
+        return str.encode(text)  # whatever a subclass makes of it
     except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return str.encode(text, "utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def all_well_formed(texts: Iterable[Text], errors: TextErrors) -> Iterable[Text]:
@@ -48,6 +48,8 @@ def all_well_formed(texts: Iterable[Text], errors: TextErrors) -> Iterable[Text]
     _check(errors)
     if errors == "strict" or isinstance(texts, str | bytes):
         return texts
+    if isinstance(texts, list | tuple):
+        return [well_formed(text, errors) for text in texts]
     try:
         given = iter(texts)
     except TypeError:

@@ -2,9 +2,12 @@
 
 import gc
 import signal
+import subprocess
 import sys
+import time
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tokenizer_texts import MULTILINGUAL
@@ -157,3 +160,73 @@ class Indexed:
 def test_a_sequence_needs_no_more_than_items(gpt2: lmfast.Tokenizer) -> None:
     replaced = gpt2.encode_batch(Indexed(), errors="replace")  # type: ignore[arg-type]
     assert replaced == [gpt2.encode(text) for text in "a\ufffdb"]
+
+
+def test_slow_documents_are_not_held_back(gpt2: lmfast.Tokenizer) -> None:
+    """What is known to be wrong is said before the rest has come."""
+    given = 0
+
+    def slow() -> Iterator[str]:
+        nonlocal given
+        yield SPECIAL
+        for _ in range(10_000):
+            given += 1
+            time.sleep(0.01)
+            yield "a"
+
+    with pytest.raises(errors.SpecialTokenError, match=r"^document 0: "):
+        gpt2.encode_batch(slow())
+    assert given < 1000
+
+
+def test_what_an_iterable_itself_raises_comes_through(gpt2: lmfast.Tokenizer) -> None:
+    class Failing:
+        def __init__(self, error: BaseException, *, in_len: bool) -> None:
+            self.error, self.in_len = error, in_len
+
+        def __len__(self) -> int:
+            if self.in_len:
+                raise self.error
+            return 1
+
+        def __iter__(self) -> Iterator[str]:
+            if self.in_len:
+                return iter(["a"])
+            raise self.error
+
+    for errors_ in ("strict", "replace"):
+        for error in (KeyboardInterrupt(), ZeroDivisionError()):
+            with pytest.raises(type(error)):
+                gpt2.encode_batch(Failing(error, in_len=False), errors=errors_)  # type: ignore[arg-type]
+    with pytest.raises(KeyboardInterrupt):
+        gpt2.encode_batch(Failing(KeyboardInterrupt(), in_len=True))
+    assert gpt2.encode_batch(Failing(ZeroDivisionError(), in_len=True)) == [gpt2.encode("a")]
+
+
+def test_a_subclass_of_str_is_its_characters(gpt2: lmfast.Tokenizer) -> None:
+    class Text(str):
+        def encode(self, *_: object) -> bytes:
+            return b"zz"
+
+    for texts in ([Text("hello")], iter([Text("hello")])):
+        assert gpt2.encode_batch(texts, errors="replace") == [gpt2.encode("hello")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs setitimer")
+def test_ctrl_c_in_the_first_call_of_a_process(gpt2: lmfast.Tokenizer, tmp_path: Path) -> None:
+    """NumPy is imported by it."""
+    gpt2.save(tmp_path / "tokenizer.json")
+    code = f"""
+import signal, sys, lmfast
+tokenizer = lmfast.Tokenizer.load({str(tmp_path / "tokenizer.json")!r})
+assert "numpy" not in sys.modules
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+try:
+    tokenizer.encode_batch(["a"])
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "Panic" not in done.stderr + done.stdout
+    assert done.stdout.strip() in ("interrupted", "")

@@ -6,7 +6,7 @@ use lmfast_core::special::SpecialSet;
 use numpy::PyReadonlyArray1;
 use pyo3::{
     buffer::PyBuffer,
-    exceptions::PyUnicodeEncodeError,
+    exceptions::{PyTypeError, PyUnicodeEncodeError},
     prelude::*,
     pybacked::{PyBackedBytes, PyBackedStr},
     types::{PyBytes, PyInt, PyIterator, PyMapping, PyString},
@@ -153,9 +153,13 @@ pub(crate) fn iterator<'py>(
     object: Borrowed<'_, 'py, PyAny>,
     what: &str,
 ) -> PyResult<Bound<'py, PyIterator>> {
-    let single = object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>();
-    let items = if single { None } else { object.try_iter().ok() };
-    items.ok_or_else(|| wrong_type(object, what))
+    if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
+        return Err(wrong_type(object, what));
+    }
+    object.try_iter().map_err(|error| {
+        let is_no_iterable = error.is_instance_of::<PyTypeError>(object.py());
+        if is_no_iterable { wrong_type(object, what) } else { error }
+    })
 }
 
 fn items<'py, T>(object: Borrowed<'_, 'py, PyAny>, what: &str) -> PyResult<Vec<T>>
@@ -266,6 +270,12 @@ impl<'py> FromPyObject<'_, 'py> for PretokenizerName {
     }
 }
 
+/// Import NumPy where it may fail or be interrupted: the first array that is made or taken imports it
+/// too, but panics then. To be called before the work that the arrays are for.
+pub(crate) fn require_numpy(py: Python<'_>) -> PyResult<()> {
+    py.import("numpy").map(drop)
+}
+
 /// Token ids from a NumPy array or any iterable of integers.
 pub(crate) struct Ids(pub(crate) Vec<u32>);
 
@@ -273,6 +283,7 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        require_numpy(object.py())?;
         if let Ok(ids) = object.extract::<PyReadonlyArray1<'_, u32>>() {
             return Ok(Self(ids.as_array().to_vec()));
         }

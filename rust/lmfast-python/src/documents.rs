@@ -1,14 +1,23 @@
 //! Documents out of a Python iterable, converted while others are encoded.
 
-use std::sync::mpsc::{Sender, channel};
+use std::{
+    iter::Map,
+    slice,
+    sync::mpsc::{Sender, channel},
+    time::Instant,
+};
 
 use lmfast_core::encode;
-use pyo3::{exceptions::PyException, prelude::*, types::PyIterator};
+use pyo3::{
+    exceptions::PyException,
+    prelude::*,
+    types::{PyIterator, PyList, PyTuple},
+};
 use typed_arena::Arena;
 
 use crate::{
     arguments::{Text, iterator},
-    door::Supply,
+    door::{POLL, Supply},
     errors::in_document,
 };
 
@@ -24,6 +33,8 @@ const MANY_BYTES: usize = 1 << 26;
 /// The documents that were handed on: those who encode them borrow them.
 pub(crate) type Kept = Arena<Box<[Text]>>;
 
+type Chunk<'a> = Map<slice::Iter<'a, Text>, fn(&'a Text) -> encode::Text<'a>>;
+
 /// Hands on the documents of an iterable, but not the characters of a single text.
 pub(crate) struct Documents<'a, 'py> {
     iterator: Bound<'py, PyIterator>,
@@ -34,6 +45,8 @@ pub(crate) struct Documents<'a, 'py> {
     sender: Option<Sender<&'a [Text]>>,
     /// How many there are in all, if the iterable tells.
     len: Option<usize>,
+    /// Whether it may take long to give the next one.
+    may_wait: bool,
     /// Documents converted, and their bytes.
     count: usize,
     bytes: usize,
@@ -41,19 +54,25 @@ pub(crate) struct Documents<'a, 'py> {
 }
 
 impl<'a, 'py> Documents<'a, 'py> {
-    /// The supply, and the texts that it hands on.
+    /// The supply, and the chunks of texts that it hands on.
     pub(crate) fn new(
         documents: &Bound<'py, PyAny>,
         kept: &'a Kept,
-    ) -> PyResult<(Self, impl Iterator<Item = encode::Text<'a>> + Send)> {
+    ) -> PyResult<(Self, impl Iterator<Item = Chunk<'a>> + Send)> {
         let what = "documents must be a sequence of str or bytes";
         let iterator = iterator(documents.as_borrowed(), what)?;
         let (sender, receiver) = channel::<&[Text]>();
-        let len = documents.len().ok();
+        let len = match documents.len() {
+            Ok(len) => Some(len),
+            Err(error) if error.is_instance_of::<PyException>(documents.py()) => None,
+            Err(error) => return Err(error),
+        };
+        let may_wait = !documents.is_exact_instance_of::<PyList>()
+            && !documents.is_exact_instance_of::<PyTuple>();
         let (chunk, sender) = (Vec::new(), Some(sender));
         let (count, bytes, raised) = (0, 0, None);
-        let this = Self { iterator, kept, chunk, sender, len, count, bytes, raised };
-        Ok((this, receiver.into_iter().flatten().map(Text::as_core)))
+        let this = Self { iterator, kept, chunk, sender, len, may_wait, count, bytes, raised };
+        Ok((this, receiver.into_iter().map(|chunk| chunk.iter().map(Text::as_core as _))))
     }
 
     /// Bytes converted; empty documents take room, too, so each counts for one more.
@@ -69,10 +88,20 @@ impl<'a, 'py> Documents<'a, 'py> {
         if self.has_more() { self.len.map_or(MANY_BYTES, like_the_first) } else { self.bytes }
     }
 
-    /// Convert a chunk of documents; whether there may be more.
+    /// Hand on documents up to this size, but not for long.
+    pub(crate) fn step_to(&mut self, py: Python<'py>, size: usize) -> PyResult<()> {
+        let start = Instant::now();
+        while self.has_more() && self.size() < size && start.elapsed() < POLL {
+            self.step(py)?;
+            py.check_signals()?;
+        }
+        Ok(())
+    }
+
+    /// Convert a chunk of documents, or what comes in time; whether there may be more.
     fn gather(&mut self) -> PyResult<bool> {
-        let enough = self.size() + CHUNK_BYTES;
-        while self.size() < enough {
+        let (enough, start) = (self.size() + CHUNK_BYTES, Instant::now());
+        while self.size() < enough && !(self.may_wait && start.elapsed() >= POLL) {
             let Some(document) = self.iterator.next() else { return Ok(false) };
             match Text::extract(document?.as_borrowed()) {
                 Ok(text) => {

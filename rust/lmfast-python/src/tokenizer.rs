@@ -1,6 +1,6 @@
 //! `Tokenizer`: the core's tokenizer, method by method.
 
-use std::sync::Arc;
+use std::{iter::once, sync::Arc};
 
 use lmfast_core::{
     Result, Tokenizer as Core, Watch,
@@ -16,7 +16,7 @@ use pyo3::{prelude::*, types::PyBytes};
 use crate::{
     arguments::{
         self, Count, FilePath, Id, IdLists, Ids, PretokenizerName, Ranks, Separator, Special,
-        SpecialIds, SpecialNames, Str, Text,
+        SpecialIds, SpecialNames, Str, Text, require_numpy,
     },
     documents::{Documents, Kept},
     door::{Supply, detached, fed, watched},
@@ -41,8 +41,8 @@ impl Tokenizer {
             if bytes < LONG {
                 return self.core.encode(text.as_core(), policy);
             }
-            let text = std::iter::once(text.as_core());
-            Ok(self.core.encode_batch(text, bytes, policy, None, watch)?.ids)
+            let chunks = once([text.as_core()]);
+            Ok(self.core.encode_batch(chunks, bytes, policy, None, watch)?.ids)
         })
     }
 
@@ -312,6 +312,7 @@ impl Tokenizer {
         allowed_special: Special,
         disallowed_special: Special,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        require_numpy(py)?;
         let ids = self.ids(py, &text, &policy(allowed_special, disallowed_special))?;
         Ok(ids.into_boxed_slice().into_pyarray(py))
     }
@@ -370,14 +371,12 @@ impl Tokenizer {
         on_progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<IdsAndOffsets<'py>> {
         let policy = policy(allowed_special, disallowed_special);
+        require_numpy(py)?;
         let kept = Kept::new();
-        let (mut documents, texts) = Documents::new(documents, &kept)?;
-        while documents.has_more() && documents.size() < LONG {
-            documents.step(py)?;
-            py.check_signals()?;
-        }
+        let (mut documents, chunks) = Documents::new(documents, &kept)?;
+        documents.step_to(py, LONG)?;
         let bytes = documents.expected_bytes();
-        let encode = |watch: &Watch| self.core.encode_batch(texts, bytes, &policy, threads, watch);
+        let encode = |watch: &Watch| self.core.encode_batch(chunks, bytes, &policy, threads, watch);
         let batch = if documents.has_more() || on_progress.is_some() {
             fed(py, on_progress.as_ref(), documents, encode)?
         } else {
@@ -399,10 +398,11 @@ impl Tokenizer {
         on_progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<IdsAndOffsets<'py>> {
         let policy = policy(allowed_special, disallowed_special);
+        require_numpy(py)?;
         let bytes = text.as_bytes().len();
         let batch = sized(py, bytes, on_progress.as_ref(), |watch| {
-            let texts = text.as_core().split(&separator.0);
-            self.core.encode_batch(texts, bytes, &policy, threads, watch)
+            let chunks = once(text.as_core().split(&separator.0));
+            self.core.encode_batch(chunks, bytes, &policy, threads, watch)
         })?;
         Ok(arrays(py, batch))
     }

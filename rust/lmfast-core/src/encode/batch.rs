@@ -42,15 +42,15 @@ impl Batch {
 }
 
 impl Tokenizer {
-    /// The ids of each of `texts`; the same for any number of threads. Of several errors that of the
+    /// The ids of each text in `chunks`; the same for any number of threads. Of several errors that of the
     /// first text is returned, which it names if it is not the only one.
     ///
-    /// Texts are asked for while others are encoded, by one thread at a time. `expected_bytes`, of all
+    /// Chunks are asked for while others are encoded, by one thread at a time. `expected_bytes`, of all
     /// of them, decides how much room there is for ids and how many workers there are at most; where
     /// it is wrong, time is lost.
     pub fn encode_batch<'a>(
         &self,
-        texts: impl Iterator<Item = Text<'a>> + Send,
+        chunks: impl Iterator<Item: IntoIterator<Item = Text<'a>, IntoIter: Send>> + Send,
         expected_bytes: usize,
         policy: &SpecialPolicy,
         threads: Option<NonZero<usize>>,
@@ -58,7 +58,7 @@ impl Tokenizer {
     ) -> Result<Batch> {
         let rule = self.special_tokens.rule(policy)?;
         let spare = Idle::default();
-        let mut groups = Groups::new(self, &rule, texts, &spare);
+        let mut groups = Groups::new(self, &rule, chunks, &spare);
         let mut batch = Batch { ids: room_for(expected_bytes), offsets: vec![0] };
         let (first, second) = (groups.next(), groups.next());
         let workers = match second {

@@ -56,11 +56,13 @@ impl Place {
     }
 }
 
-/// Takes texts as they are asked for, and cuts long ones.
-pub(super) struct Groups<'a, I: Iterator> {
+/// Takes texts as they are asked for, and cuts long ones. No group waits for another chunk of texts.
+pub(super) struct Groups<'a, I: Iterator<Item: IntoIterator>> {
     tokenizer: &'a Tokenizer,
     rule: &'a Rule,
-    texts: Peekable<I>,
+    chunks: I,
+    /// What is left of a chunk.
+    texts: Option<Peekable<<I::Item as IntoIterator>::IntoIter>>,
     /// What is left of a long text.
     parts: Option<Box<dyn Iterator<Item = (Part<'a>, usize)> + Send + 'a>>,
     /// Used again: memory that the system has just given is slow.
@@ -74,17 +76,18 @@ pub(super) struct Groups<'a, I: Iterator> {
     failed: Option<Error>,
 }
 
-impl<'a, 't: 'a, I: Iterator<Item = Text<'t>>> Groups<'a, I> {
+impl<'a, 't: 'a, I: Iterator<Item: IntoIterator<Item = Text<'t>>>> Groups<'a, I> {
     pub(super) fn new(
         tokenizer: &'a Tokenizer,
         rule: &'a Rule,
-        texts: I,
+        chunks: I,
         spare: &'a Idle<Group<'a>>,
     ) -> Self {
         Self {
             tokenizer,
             rule,
-            texts: texts.peekable(),
+            chunks,
+            texts: None,
             parts: None,
             spare,
             taken: 0,
@@ -92,6 +95,24 @@ impl<'a, 't: 'a, I: Iterator<Item = Text<'t>>> Groups<'a, I> {
             is_done: false,
             failed: None,
         }
+    }
+
+    /// Whether something is left of the chunk.
+    fn has_text_at_hand(&mut self) -> bool {
+        self.texts.as_mut().is_some_and(|texts| texts.peek().is_some())
+    }
+
+    /// Whether there is another text, here or in a chunk to come.
+    fn has_text(&mut self) -> bool {
+        while !self.has_text_at_hand() {
+            let Some(chunk) = self.chunks.next() else { return false };
+            self.texts = Some(chunk.into_iter().peekable());
+        }
+        true
+    }
+
+    fn next_text(&mut self) -> Option<Text<'t>> {
+        if self.has_text() { self.texts.as_mut()?.next() } else { None }
     }
 
     fn next_task(&mut self) -> Result<Option<Task<'a>>> {
@@ -103,7 +124,7 @@ impl<'a, 't: 'a, I: Iterator<Item = Text<'t>>> Groups<'a, I> {
             self.ended += 1;
             return Ok(Some(Task::End));
         }
-        let Some(text) = self.texts.next() else { return Ok(None) };
+        let Some(text) = self.next_text() else { return Ok(None) };
         self.taken += 1;
         let bytes = text.bytes();
         if bytes.len() < LONG_BYTES || !self.tokenizer.special_tokens.is_plain() {
@@ -118,11 +139,11 @@ impl<'a, 't: 'a, I: Iterator<Item = Text<'t>>> Groups<'a, I> {
 
     /// The place of a group behind so many texts, once its own are taken.
     fn place(&mut self, ended: usize) -> Place {
-        Place { ended, is_one: self.taken == 1 && self.texts.peek().is_none() }
+        Place { ended, is_one: self.taken == 1 && !self.has_text() }
     }
 }
 
-impl<'a, 't: 'a, I: Iterator<Item = Text<'t>>> Iterator for Groups<'a, I> {
+impl<'a, 't: 'a, I: Iterator<Item: IntoIterator<Item = Text<'t>>>> Iterator for Groups<'a, I> {
     type Item = Result<Box<Group<'a>>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -130,6 +151,9 @@ impl<'a, 't: 'a, I: Iterator<Item = Text<'t>>> Iterator for Groups<'a, I> {
         group.tasks.clear();
         let (ended, mut size) = (self.ended, 0);
         while size < GROUP_BYTES && !self.is_done {
+            if !group.tasks.is_empty() && self.parts.is_none() && !self.has_text_at_hand() {
+                break;
+            }
             match self.next_task() {
                 Ok(Some(task)) => {
                     size += task.bytes() + 1; // Empty texts take room, too.
