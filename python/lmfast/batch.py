@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, overload
 
 from lmfast._lmfast import flatten_ids
-from lmfast.errors import ConfigError, InputTypeError
+from lmfast.checks import whole
+from lmfast.errors import ConfigError
 
 if TYPE_CHECKING:
     # Loaded when arrays are asked for: it takes longer to load than all else here.
@@ -126,25 +126,6 @@ class Batch(Sequence["NDArray[np.uint32]"]):
 
     def __repr__(self) -> str:
         return f"Batch({len(self)} texts, {len(self.ids)} tokens)"
-
-
-def whole(what: str, value: int, *, least: int, most: int | None = None) -> int:
-    """``value``, if it is a whole number in range.
-
-    Raises:
-        ConfigError: It is out of range.
-        InputTypeError: It is no whole number.
-    """
-    try:
-        number = operator.index(value)
-    except TypeError as error:
-        msg = f"{what} must be a whole number, not {type(value).__name__}"
-        raise InputTypeError(msg) from error
-    if number < least or (most is not None and number > most):
-        end = "on" if most is None else f"to {most}"
-        msg = f"{what} must be a whole number from {least} {end}, not {number}"
-        raise ConfigError(msg)
-    return number
 
 
 def padding_mask(

@@ -1,25 +1,11 @@
-"""Paths, and files of which a reader, or a kill at any moment, finds the old content or the new."""
+"""Writing so that a reader, or a kill at any moment, finds the old content or the new."""
 
 import contextlib
 import os
 import sys
-from os import PathLike
 from pathlib import Path
 
-from lmfast.errors import FileError, InputTypeError
-
-
-def as_path(path: str | PathLike[str]) -> Path:
-    """``path``, if it is one.
-
-    Raises:
-        InputTypeError: It is something else.
-    """
-    try:
-        return Path(path)
-    except TypeError as error:
-        msg = f"a path must be str or os.PathLike, not {type(path).__name__}"
-        raise InputTypeError(msg) from error
+from lmfast.errors import FileError
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from lmfast.batch import Batch, Side, padding_mask, whole
+from lmfast.batch import Batch, Side, padding_mask
+from lmfast.checks import whole
 from lmfast.errors import ConfigError, needed_by
 
 if TYPE_CHECKING:

@@ -49,6 +49,7 @@ def all_well_formed(texts: Iterable[Text], errors: TextErrors) -> Iterable[Text]
     if errors == "strict" or isinstance(texts, str | bytes):
         return texts
     if isinstance(texts, list | tuple):
+        # As a list, so that the core knows how many there are.
         return [well_formed(text, errors) for text in texts]
     try:
         given = iter(texts)

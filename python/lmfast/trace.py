@@ -9,8 +9,9 @@ from typing import Any
 
 from lmfast._lmfast import Tokenizer as _Core
 from lmfast.arrow import arrow_file, require_pyarrow
+from lmfast.checks import as_path
 from lmfast.errors import ConfigError
-from lmfast.files import as_path, write_whole
+from lmfast.files import write_whole
 from lmfast.sources import Skipped, StrPath
 from lmfast.token_text import escaped
 

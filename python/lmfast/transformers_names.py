@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, cast, overload
 
 from lmfast._lmfast import Tokenizer as _Core
-from lmfast.batch import MOST_PLACES, Batch, Side, whole
+from lmfast.batch import MOST_PLACES, Batch, Side
+from lmfast.checks import whole
 from lmfast.errors import ConfigError, InputTypeError, UnknownTokenError
 from lmfast.formats import Roles
 from lmfast.model_input import BatchEncoding, Shape, Tensors, encoding_of

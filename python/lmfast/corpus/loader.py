@@ -7,7 +7,7 @@ and however many processes share the work.
 import numpy as np
 from numpy.typing import NDArray
 
-from lmfast.batch import whole
+from lmfast.checks import whole
 from lmfast.corpus.permutation import permute
 from lmfast.corpus.shards import TokenShards, check_ids
 from lmfast.errors import CorpusError

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from lmfast._lmfast import write_shards
+from lmfast.checks import as_path
 from lmfast.corpus.manifest import HELD_OUT_FOLDER, TRAIN_FOLDER
 from lmfast.corpus.shards import TokenShards
-from lmfast.files import as_path
 from lmfast.sources import Corpus, OnError, Skipped, StrPath, open_sources, skipped_in
 from lmfast.tokenizer import END_OF_TEXT, Progress, Tokenizer, require_tokenizer
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lmfast.checks import as_path
 from lmfast.corpus.manifest import ITEM_SIZE, Manifest, read_manifest
 from lmfast.errors import CorpusError, FileError, MissingFileError
-from lmfast.files import as_path
 from lmfast.tokenizer import TOKENIZER_FILE
 
 

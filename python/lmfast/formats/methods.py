@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from lmfast._lmfast import Tokenizer as _Core
+from lmfast.checks import as_path
 from lmfast.errors import ConfigError, FileError
-from lmfast.files import as_path, write_whole
+from lmfast.files import write_whole
 from lmfast.formats import hub, live
 from lmfast.formats.loading import TOKENIZER_FILE, SpecialArgument, load_core
 from lmfast.formats.pretokenizers import pretokenizer_argument
