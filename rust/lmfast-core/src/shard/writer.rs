@@ -10,6 +10,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
+use same_file::Handle;
 use sha2::{Digest, Sha256};
 
 use super::manifest::{
@@ -286,18 +287,9 @@ fn lock(folder: &Path) -> Result<File> {
 /// More others than these do not give up a folder in the moment before it is taken.
 const ATTEMPTS: usize = 100;
 
-#[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-
-    let place = |found: fs::Metadata| (found.dev(), found.ino());
-    let (own, there) = (file.metadata().map(place), fs::metadata(path).map(place));
-    own.is_ok_and(|own| there.is_ok_and(|there| own == there))
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, path: &Path) -> bool {
-    path.exists()
+    let own = file.try_clone().and_then(Handle::from_file);
+    own.is_ok_and(|own| Handle::from_path(path).is_ok_and(|there| own == there))
 }
 
 /// Bytes are written so many at a time.
