@@ -156,6 +156,14 @@ pub(crate) fn iterator<'py>(
     if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
         return Err(wrong_type(object, what));
     }
+    any_iterator(object, what)
+}
+
+/// The same, but `str` and `bytes` are taken.
+fn any_iterator<'py>(
+    object: Borrowed<'_, 'py, PyAny>,
+    what: &str,
+) -> PyResult<Bound<'py, PyIterator>> {
     object.try_iter().map_err(|error| {
         let is_no_iterable = error.is_instance_of::<PyTypeError>(object.py());
         if is_no_iterable { wrong_type(object, what) } else { error }
@@ -290,9 +298,7 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
         if let Ok(ids) = object.extract::<PyReadonlyArray1<'_, u16>>() {
             return Ok(Self(ids.as_array().iter().map(|&id| u32::from(id)).collect()));
         }
-        let items = object.try_iter();
-        let items =
-            items.map_err(|_| wrong_type(object, "ids must be integers in a list or array"))?;
+        let items = any_iterator(object, "ids must be integers in a list or array")?;
         items.map(|item| id(item?.as_borrowed())).collect::<PyResult<_>>().map(Self)
     }
 }
@@ -358,9 +364,7 @@ impl<'py> FromPyObject<'_, 'py> for Special {
                 format!("special tokens must be \"all\" or a set of them, not {object:?}");
             return Err(raise(object.py(), "InputTypeError", message));
         }
-        let items = object.try_iter();
-        let items =
-            items.map_err(|_| wrong_type(object, "special tokens must be \"all\" or a set"))?;
+        let items = any_iterator(object, "special tokens must be \"all\" or a set")?;
         let texts: Vec<String> = items.map(special_token).collect::<PyResult<_>>()?;
         Ok(Self(if texts.is_empty() { SpecialSet::None } else { SpecialSet::Some(texts) }))
     }

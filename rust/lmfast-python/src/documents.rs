@@ -61,7 +61,6 @@ impl<'a, 'py> Documents<'a, 'py> {
     ) -> PyResult<(Self, impl Iterator<Item = Chunk<'a>> + Send)> {
         let what = "documents must be a sequence of str or bytes";
         let iterator = iterator(documents.as_borrowed(), what)?;
-        let (sender, receiver) = channel::<&[Text]>();
         let len = match documents.len() {
             Ok(len) => Some(len),
             Err(error) if error.is_instance_of::<PyException>(documents.py()) => None,
@@ -69,9 +68,18 @@ impl<'a, 'py> Documents<'a, 'py> {
         };
         let may_wait = !documents.is_exact_instance_of::<PyList>()
             && !documents.is_exact_instance_of::<PyTuple>();
-        let (chunk, sender) = (Vec::new(), Some(sender));
-        let (count, bytes, raised) = (0, 0, None);
-        let this = Self { iterator, kept, chunk, sender, len, may_wait, count, bytes, raised };
+        let (sender, receiver) = channel::<&[Text]>();
+        let this = Self {
+            iterator,
+            kept,
+            chunk: Vec::new(),
+            sender: Some(sender),
+            len,
+            may_wait,
+            count: 0,
+            bytes: 0,
+            raised: None,
+        };
         Ok((this, receiver.into_iter().map(|chunk| chunk.iter().map(Text::as_core as _))))
     }
 

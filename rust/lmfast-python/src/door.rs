@@ -121,7 +121,6 @@ pub(crate) fn fed<'py, T: Send>(
                 supply.close();
             }
         }
-        supply.close();
         (py.detach(|| worker.join()), supply.raised())
     });
     outcome.and_then(|()| {
