@@ -450,9 +450,7 @@ impl Tokenizer {
 
 /// The ids of many texts, end to end, and where each begins and the last one ends.
 #[pyfunction]
-pub(crate) fn flatten_ids(
-    py: Python<'_>,
-    lists: IdLists,
-) -> (Bound<'_, PyArray1<u32>>, Bound<'_, PyArray1<u64>>) {
-    (lists.ids.into_pyarray(py), lists.offsets.into_pyarray(py))
+pub(crate) fn flatten_ids(py: Python<'_>, lists: IdLists) -> PyResult<IdsAndOffsets<'_>> {
+    require_numpy(py)?; // of no lists, none has asked for it
+    Ok((lists.ids.into_pyarray(py), lists.offsets.into_pyarray(py)))
 }
