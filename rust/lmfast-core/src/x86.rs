@@ -1,42 +1,82 @@
 //! What code for x86 counts on beyond what every such processor has.
 
-/// Whether this processor has AVX2, BMI1, BMI2, LZCNT and POPCNT, as all have that were sold with the
-/// first of them.
+use std::sync::OnceLock;
+
+/// What a processor has. What is compiled for a level runs on the later ones, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// None of it.
+    Base,
+    /// AVX2, BMI1, BMI2, LZCNT and POPCNT, as all have that were sold with the first of them.
+    Avx2,
+    /// AVX-512 with F, BW, DQ, VL, VBMI and VBMI2 besides: Ice Lake, Zen 4 and what came after.
+    Avx512,
+}
+
+/// The level of this processor.
 #[inline]
-pub(crate) fn is_supported() -> bool {
+pub(crate) fn level() -> Level {
+    static LEVEL: OnceLock<Level> = OnceLock::new();
+    let level = *LEVEL.get_or_init(detect);
     #[cfg(test)]
-    if portable::IS_ASKED_FOR.get() {
-        return false;
+    let level = level.min(limit::get());
+    level
+}
+
+/// Whether it is [`Level::Avx2`] or a later one.
+#[inline]
+pub(crate) fn has_avx2() -> bool {
+    level() >= Level::Avx2
+}
+
+#[cold]
+fn detect() -> Level {
+    macro_rules! has {
+        ($($feature:tt),+) => { $(std::arch::is_x86_feature_detected!($feature))&&+ };
     }
-    std::arch::is_x86_feature_detected!("avx2")
-        && std::arch::is_x86_feature_detected!("bmi1")
-        && std::arch::is_x86_feature_detected!("bmi2")
-        && std::arch::is_x86_feature_detected!("lzcnt")
-        && std::arch::is_x86_feature_detected!("popcnt")
+    if !has!("avx2", "bmi1", "bmi2", "lzcnt", "popcnt") {
+        Level::Base
+    } else if has!("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi", "avx512vbmi2") {
+        Level::Avx512
+    } else {
+        Level::Avx2
+    }
 }
 
 /// For tests of the code that other processors run.
 #[cfg(test)]
-pub(crate) mod portable {
+pub(crate) mod limit {
     use std::cell::Cell;
 
+    use super::Level;
+
     thread_local! {
-        pub(super) static IS_ASKED_FOR: Cell<bool> = const { Cell::new(false) };
+        static LIMIT: Cell<Level> = const { Cell::new(Level::Avx512) };
+    }
+
+    pub(super) fn get() -> Level {
+        LIMIT.get()
     }
 
     /// Until it is dropped, also by a test that fails.
-    struct Asked;
+    struct Limited;
 
-    impl Drop for Asked {
+    impl Drop for Limited {
         fn drop(&mut self) {
-            IS_ASKED_FOR.set(false);
+            LIMIT.set(Level::Avx512);
         }
     }
 
-    /// Do `work` as on a processor that has none of it, as far as this thread does it.
-    pub(crate) fn only<T>(work: impl FnOnce() -> T) -> T {
-        let _asked = Asked;
-        IS_ASKED_FOR.set(true);
-        work()
+    /// Do `work` as on each of the levels up to that of this processor, as far as this thread does
+    /// it.
+    pub(crate) fn on_each(mut work: impl FnMut()) {
+        let best = super::level();
+        for level in [Level::Base, Level::Avx2, Level::Avx512] {
+            if level <= best {
+                let _limited = Limited;
+                LIMIT.set(level);
+                work();
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::hint::select_unpredictable;
 
 use super::{
     found::{AT_ONCE, Found},
+    front,
     packed::{self, Packed},
 };
 use crate::{hash::Short, huge_table::HugeTable, prefetch::prefetch_item, vocabulary::TokenId};
@@ -58,16 +59,11 @@ impl Cache {
     }
 
     /// Look up the missed ones of the pieces of `text` between each two neighbours of `bounds`. Those
-    /// are left that are not known, or have too many tokens for one word. The others are told.
+    /// are left that are not known, or have too many tokens for one word.
     #[inline(always)]
-    pub(super) fn look_up(
-        &self,
-        text: &[u8],
-        bounds: &[usize; AT_ONCE + 1],
-        found: &mut Found,
-        mut tell: impl FnMut(Short, Packed),
-    ) {
-        let Found { tokens, missed, missed_len, keys, unknown, unknown_len } = found;
+    pub(super) fn look_up(&self, text: &[u8], bounds: &[usize; AT_ONCE + 1], found: &mut Found) {
+        let Found { tokens, missed, missed_len, keys, unknown, unknown_len, told, told_len } =
+            found;
         let missed = &mut missed[..*missed_len];
         // The remainder is the number itself, and tells the compiler that there is a piece.
         let piece = |index: u16| usize::from(index) % AT_ONCE;
@@ -77,22 +73,22 @@ impl Cache {
             *hash = key.hash();
             prefetch_item(&self.sets, set_of(*hash, self.bits));
         }
-        let (mut left, mut left_unknown) = (0, 0);
+        let (mut left, mut left_unknown, mut left_told) = (0, 0, 0);
         for at in 0..missed.len() {
             let (key, hash) = keys[at];
             let [first, second] = find(&self.sets[set_of(hash, self.bits)], key);
             let word = Packed::from_word(select_unpredictable(second == 0, first, 0));
             let index = missed[at];
             tokens[piece(index)] = word;
-            if !word.is_nothing() {
-                tell(key, word);
-            }
+            // All three are written in any case: which of them count cannot be foreseen.
+            told[left_told % AT_ONCE] = (key, word);
+            left_told += usize::from(!word.is_nothing() & (key.len() <= front::LONGEST));
             (missed[left], keys[left]) = (index, (key, hash));
             unknown[left_unknown] = left as u16;
             left += usize::from(word.is_nothing());
             left_unknown += usize::from(first | second == 0);
         }
-        (*missed_len, *unknown_len) = (left, left_unknown);
+        (*missed_len, *unknown_len, *told_len) = (left, left_unknown, left_told);
     }
 
     /// Whether the tokens of a pretoken are known.
@@ -277,19 +273,16 @@ mod tests {
             found.missed[found.missed_len] = index as u16;
             found.missed_len += 1;
         }
-        let mut told = 0;
-        cache.look_up(&text, &bounds, &mut found, |key, tokens| {
-            let (ids, count) = tokens.tokens();
-            let mut out = Vec::new();
-            assert!(cache.get(key, key.hash(), &mut out) && out == ids[..count]);
-            told += 1;
-        });
+        cache.look_up(&text, &bounds, &mut found);
+        let mut told = found.told[..found.told_len].iter();
         let (mut missed, mut unknown) = (Vec::new(), Vec::new());
         for (index, &word) in words.iter().enumerate().filter(|(index, _)| index % 5 != 0) {
             let tokens = get(word);
             if let Some(packed) = Packed::of(&tokens) {
                 assert_eq!(found.tokens[index], packed);
-                told -= 1;
+                let (key, tokens) = told.next().unwrap();
+                assert_eq!(&key.bytes()[..key.len()], word.to_string().as_bytes());
+                assert_eq!(*tokens, packed);
                 continue;
             }
             assert!(found.tokens[index].is_nothing());
@@ -303,7 +296,7 @@ mod tests {
                 unknown.push(place as u16);
             }
         }
-        assert_eq!(told, 0);
+        assert!(told.next().is_none());
         assert_eq!(&found.missed[..found.missed_len], &missed[..]);
         // Those that stood apart and were forgotten are not told from others.
         let told_unknown = &found.unknown[..found.unknown_len];

@@ -19,6 +19,9 @@ pub(super) struct Found {
     /// Which of the missed ones are not known at all, by their place among them.
     pub(super) unknown: [u16; AT_ONCE],
     pub(super) unknown_len: usize,
+    /// What the cache tells of those that have room in the front table.
+    pub(super) told: [(Short, Packed); AT_ONCE],
+    pub(super) told_len: usize,
 }
 
 impl Default for Found {
@@ -30,6 +33,8 @@ impl Default for Found {
             keys: [(Short::default(), 0); AT_ONCE],
             unknown: [0; AT_ONCE],
             unknown_len: 0,
+            told: [(Short::default(), Packed::default()); AT_ONCE],
+            told_len: 0,
         }
     }
 }

@@ -25,7 +25,7 @@ use super::{
 use crate::{
     error::Result,
     hash::{self, Short},
-    pretokenize::{Ends, write_places},
+    pretokenize::Ends,
     vocabulary::TokenId,
 };
 
@@ -213,10 +213,10 @@ impl Ends for Pieces<'_> {
     }
 
     #[inline(always)]
-    fn push_all(&mut self, base: usize, places: u64) {
+    fn push_all(&mut self, base: usize, places: u64, write: impl Fn(usize, u64, &mut [usize])) {
         let Collected { len, bounds, .. } = &mut *self.memory.pretokens;
         // Those too many are written over.
-        write_places(self.base + base, places, &mut bounds[*len + 1..]);
+        write(self.base + base, places, &mut bounds[*len + 1..]);
         *len += places.count_ones() as usize;
         if *len >= ENOUGH {
             self.flush();
@@ -293,8 +293,11 @@ impl Lookup<'_> {
         let Collected { len, bounds, found } = pieces;
         let Tables { front, short, .. } = &mut *self.tables;
         front.look_up(self.text, &bounds[..=*len], found);
+        short.look_up(self.text, bounds, found);
         // What occurs again is worth a place in front.
-        short.look_up(self.text, bounds, found, |key, tokens| front.insert(key, tokens));
+        for &(key, tokens) in &found.told[..found.told_len] {
+            front.insert(key, tokens);
+        }
         self.learn(pieces, parts.is_some());
         self.put(pieces, parts);
     }

@@ -10,6 +10,8 @@
 //! has no longer tokens for, so that a small cache holds all their parts.
 
 use crate::{hash::spread, pretokenize::write_places, vocabulary::Vocabulary};
+#[cfg(target_arch = "x86_64")]
+use crate::{pretokenize::avx512, x86::Level};
 
 /// Places inside of characters are not asked about: they are no help.
 fn begins_character(byte: u8) -> bool {
@@ -98,22 +100,35 @@ impl Parts<'_> {
     #[inline]
     pub(super) fn next_ends(&mut self, out: &mut [usize]) -> usize {
         #[cfg(target_arch = "x86_64")]
-        if crate::x86::is_supported() {
+        match crate::x86::level() {
             // SAFETY: The processor has what it is compiled for.
-            return unsafe { self.next_ends_by_bits(out) };
+            Level::Avx512 => return unsafe { self.next_ends_by_avx512(out) },
+            // SAFETY: The processor has what it is compiled for.
+            Level::Avx2 => return unsafe { self.next_ends_by_bits(out) },
+            Level::Base => {}
         }
-        self.next_ends_by(out)
+        self.next_ends_by(out, write_places)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
+    fn next_ends_by_avx512(&mut self, out: &mut [usize]) -> usize {
+        self.next_ends_by(out, |base, places, out| avx512::write_places(base, places, out))
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "bmi1,bmi2,popcnt")]
     fn next_ends_by_bits(&mut self, out: &mut [usize]) -> usize {
-        self.next_ends_by(out)
+        self.next_ends_by(out, write_places)
     }
 
     /// The same, compiled for what the processor of whoever calls it has.
     #[inline(always)]
-    fn next_ends_by(&mut self, out: &mut [usize]) -> usize {
+    fn next_ends_by(
+        &mut self,
+        out: &mut [usize],
+        write_places: impl Fn(usize, u64, &mut [usize]),
+    ) -> usize {
         let Some(&last) = self.ends.last() else { return 0 };
         let mut len = 0;
         while self.at < last && len + BLOCK <= out.len() {

@@ -17,6 +17,8 @@ mod unicode;
 use std::{fmt, sync::Arc};
 
 pub(crate) use cut::SafeCuts;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use ends::avx512;
 pub(crate) use ends::{Ends, write_places};
 use masks::Tier;
 pub use regex::{Engine, UserPattern};

@@ -4,7 +4,9 @@
 //! bytes, so thousands of them fit where a look costs next to nothing.
 
 #[cfg(target_arch = "x86_64")]
-mod x86;
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 use std::hint::select_unpredictable;
 
@@ -12,14 +14,19 @@ use super::{
     found::{AT_ONCE, Found},
     packed::Packed,
 };
+#[cfg(target_arch = "x86_64")]
+use crate::x86::Level;
 use crate::{
     hash::{Short, first_bytes},
     prefetch::prefetch,
 };
 
-/// Sets of two entries, the newer one first: 128 KiB.
-const SET_BITS: u32 = if cfg!(test) { 3 } else { 12 };
-const SETS: usize = 1 << SET_BITS;
+/// Sets of two entries, the newer one first: 256 KiB.
+const MOST_BITS: u32 = if cfg!(test) { 3 } else { 13 };
+const SETS: usize = 1 << MOST_BITS;
+
+/// The longest piece that has a key.
+pub(super) const LONGEST: usize = 8;
 
 /// Up to eight bytes, behind zeros. The first is not zero, so that the length is known too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,21 +37,18 @@ struct Key(u64);
 const FACTORS: [u32; 2] = [0x9E37_79B1, 0x85EB_CA77];
 
 impl Key {
-    const LONGEST: usize = 8;
-
     /// The first `len` of these bytes; nothing if there are more than eight, or the first is zero.
     #[inline(always)]
     fn of(bytes: [u8; 8], len: usize) -> Self {
         let unused = (u64::BITS as usize).wrapping_sub(8 * len) as u32;
         let key = u64::from_le_bytes(bytes).wrapping_shl(unused);
-        Self(select_unpredictable(len <= Self::LONGEST && bytes[0] != 0, key, 0))
+        Self(select_unpredictable(len <= LONGEST && bytes[0] != 0, key, 0))
     }
 
     #[inline(always)]
-    fn set(self) -> usize {
+    fn hash(self) -> u32 {
         let [low, high] = [self.0 as u32, (self.0 >> 32) as u32];
-        let hash = low.wrapping_mul(FACTORS[0]).wrapping_add(high.wrapping_mul(FACTORS[1]));
-        (hash >> (u32::BITS - SET_BITS)) as usize
+        low.wrapping_mul(FACTORS[0]).wrapping_add(high.wrapping_mul(FACTORS[1]))
     }
 }
 
@@ -59,6 +63,8 @@ struct Set {
 #[derive(Debug)]
 pub(super) struct Front {
     sets: Box<[Set; SETS]>,
+    /// So many bits of a hash say where a key belongs.
+    bits: u32,
     asked: Asked,
 }
 
@@ -69,11 +75,22 @@ struct Asked {
     sets: [usize; AT_ONCE],
 }
 
+/// Processors with AVX-512 have a megabyte of cache for each core, where twice as many entries are
+/// worth their room; others have half of it or less.
+fn bits() -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if crate::x86::level() == Level::Avx512 {
+        return MOST_BITS;
+    }
+    MOST_BITS - 1
+}
+
 impl Default for Front {
     fn default() -> Self {
         let sets = vec![Set::default(); SETS].into_boxed_slice();
         Self {
             sets: sets.try_into().expect("as many"),
+            bits: bits(),
             asked: Asked { keys: [Key::default(); AT_ONCE], sets: [0; AT_ONCE] },
         }
     }
@@ -82,27 +99,16 @@ impl Default for Front {
 impl Front {
     /// Look up the pieces of `text` between each two neighbours of `bounds`.
     pub(super) fn look_up(&mut self, text: &[u8], bounds: &[usize], found: &mut Found) {
-        let mut done = 0;
-        #[cfg(target_arch = "x86_64")]
-        if crate::x86::is_supported() {
-            // SAFETY: The processor has what it is compiled for.
-            done = unsafe { x86::ask(&self.sets, text, bounds, &mut self.asked) };
-        }
-        let asked = self.asked.keys.iter_mut().zip(&mut self.asked.sets);
-        for ((key, set), piece) in asked.zip(bounds.windows(2)).skip(done) {
-            *key = Key::of(first_bytes(text, piece[0]), piece[1] - piece[0]);
-            *set = key.set();
-            prefetch(&self.sets[*set]);
-        }
         let len = bounds.len() - 1;
-        done = 0;
-        found.missed_len = 0;
-        #[cfg(target_arch = "x86_64")]
-        if crate::x86::is_supported() {
-            // SAFETY: The processor has what it is compiled for.
-            done = unsafe { x86::answer(&self.sets, &self.asked, len, found) };
+        for index in self.ask(text, bounds)..len {
+            let (start, end) = (bounds[index], bounds[index + 1]);
+            let key = Key::of(first_bytes(text, start), end - start);
+            let set = self.set_of(key);
+            (self.asked.keys[index], self.asked.sets[index]) = (key, set);
+            prefetch(&self.sets[set % SETS]);
         }
-        for index in done..len {
+        found.missed_len = 0;
+        for index in self.answer(len, found)..len {
             let tokens = self.get(self.asked.keys[index], self.asked.sets[index]);
             found.tokens[index] = tokens;
             // Written in any case: whether it is known cannot be foreseen. The remainder is the
@@ -112,10 +118,45 @@ impl Front {
         }
     }
 
+    /// Ask for the first so many pieces by vectors.
+    #[inline(always)]
+    fn ask(&mut self, text: &[u8], bounds: &[usize]) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        match crate::x86::level() {
+            // SAFETY: The processor has what it is compiled for.
+            Level::Avx512 => return unsafe { avx512::ask(self, text, bounds) },
+            // SAFETY: The processor has what it is compiled for.
+            Level::Avx2 => return unsafe { avx2::ask(self, text, bounds) },
+            Level::Base => {}
+        }
+        let _ = (text, bounds);
+        0
+    }
+
+    /// Tell the tokens of the first so many pieces by vectors.
+    #[inline(always)]
+    fn answer(&self, len: usize, found: &mut Found) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        match crate::x86::level() {
+            // SAFETY: The processor has what it is compiled for.
+            Level::Avx512 => return unsafe { avx512::answer(self, len, found) },
+            // SAFETY: The processor has what it is compiled for.
+            Level::Avx2 => return unsafe { avx2::answer(self, len, found) },
+            Level::Base => {}
+        }
+        let _ = (len, found);
+        0
+    }
+
+    #[inline(always)]
+    fn set_of(&self, key: Key) -> usize {
+        (key.hash() >> (u32::BITS - self.bits)) as usize
+    }
+
     /// The tokens of a piece, or nothing; no key is nothing too.
     #[inline(always)]
     fn get(&self, key: Key, set: usize) -> Packed {
-        let Set { keys, tokens } = &self.sets[set];
+        let Set { keys, tokens } = &self.sets[set % SETS];
         let if_older = select_unpredictable(keys[1] == key, tokens[1], Packed::default());
         select_unpredictable(keys[0] == key, tokens[0], if_older)
     }
@@ -123,11 +164,11 @@ impl Front {
     /// Remember the tokens of a piece, if it has a key.
     #[inline]
     pub(super) fn insert(&mut self, key: Short, tokens: Packed) {
-        if key.len() > Key::LONGEST {
+        if key.len() > LONGEST {
             return;
         }
         let key = Key::of(key.words().0.to_le_bytes(), key.len());
-        let set = &mut self.sets[key.set()];
+        let set = &mut self.sets[self.set_of(key) % SETS];
         if key != Key(0) && set.keys[0] != key {
             *set = Set { keys: [key, set.keys[0]], tokens: [tokens, set.tokens[0]] };
         }
@@ -164,12 +205,13 @@ mod tests {
         let mut front = Front::default();
         let text: Vec<u8> = (1..=255).collect();
         let key = |at: usize| Key::of([text[at], 0, 0, 0, 0, 0, 0, 0], 1);
-        let mut same_set = (0..text.len()).filter(|&at| key(at).set() == key(0).set());
+        let mut same_set =
+            (0..text.len()).filter(|&at| front.set_of(key(at)) == front.set_of(key(0)));
         let [a, b, c] = [(); 3].map(|()| same_set.next().unwrap());
         let insert = |front: &mut Front, at: usize, id| {
             front.insert(Short::of(&text, at, at + 1).unwrap(), Packed::of(&[id]).unwrap());
         };
-        let get = |front: &Front, at: usize| front.get(key(at), key(at).set());
+        let get = |front: &Front, at: usize| front.get(key(at), front.set_of(key(at)));
         let packed = |id| Packed::of(&[id]).unwrap();
         insert(&mut front, a, 1);
         insert(&mut front, b, 2);
@@ -202,20 +244,20 @@ mod tests {
             let mut found = Found::default();
             front.look_up(&text, &bounds, &mut found);
             #[cfg(target_arch = "x86_64")]
-            {
-                let mut portable = Found::default();
-                crate::x86::portable::only(|| front.look_up(&text, &bounds, &mut portable));
-                let len = bounds.len() - 1;
-                prop_assert_eq!(&portable.tokens[..len], &found.tokens[..len]);
-                prop_assert_eq!(&portable.missed[..portable.missed_len], &found.missed[..found.missed_len]);
-            }
+            crate::x86::limit::on_each(|| {
+                let mut other = Found::default();
+                front.look_up(&text, &bounds, &mut other);
+                let (len, missed) = (bounds.len() - 1, other.missed_len);
+                assert_eq!(&other.tokens[..len], &found.tokens[..len]);
+                assert_eq!(&other.missed[..missed], &found.missed[..found.missed_len]);
+            });
             let mut missed = Vec::new();
             for (index, &(start, end)) in pieces.iter().enumerate() {
                 let mut bytes = [0; 8];
                 let len = (end - start).min(8);
                 bytes[..len].copy_from_slice(&text[start..start + len]);
                 let key = Key::of(bytes, end - start);
-                let tokens = front.get(key, key.set());
+                let tokens = front.get(key, front.set_of(key));
                 prop_assert_eq!(found.tokens[index], tokens);
                 if let ([id, ..], 1) = tokens.tokens() {
                     let (from, to) = pieces.iter().copied().find(|&(at, _)| at as u32 + 1 == id).unwrap();

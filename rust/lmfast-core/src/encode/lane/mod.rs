@@ -55,7 +55,7 @@ impl<const N: usize, K: Default> Default for Lane<N, K> {
 /// a processor waits for the memory of all of them together.
 pub(super) fn merge_together<const N: usize, K>(pairs: &PairRanks, lanes: &mut [Lane<N, K>]) {
     #[cfg(target_arch = "x86_64")]
-    if crate::x86::is_supported() {
+    if crate::x86::has_avx2() {
         // SAFETY: The processor has what the code is made for.
         return unsafe { x86::merge_together(pairs, lanes) };
     }

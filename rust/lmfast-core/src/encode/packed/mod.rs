@@ -1,11 +1,15 @@
 //! One to three tokens in one word, as the tables hold them.
 
 #[cfg(target_arch = "x86_64")]
-mod x86;
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 use std::mem::MaybeUninit;
 
 use crate::vocabulary::TokenId;
+#[cfg(target_arch = "x86_64")]
+use crate::x86::Level;
 
 /// Tokens that a word holds.
 pub(super) const TOKENS: usize = 3;
@@ -81,9 +85,12 @@ pub(super) fn unpack(words: &[Packed], out: &mut Vec<TokenId>) {
 #[inline(always)]
 fn unpack_into(words: &[Packed], room: &mut [MaybeUninit<TokenId>]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if crate::x86::is_supported() {
+    match crate::x86::level() {
         // SAFETY: The processor has what it is compiled for.
-        return unsafe { x86::unpack_into(words, room) };
+        Level::Avx512 => return unsafe { avx512::unpack_into(words, room) },
+        // SAFETY: The processor has what it is compiled for.
+        Level::Avx2 => return unsafe { avx2::unpack_into(words, room) },
+        Level::Base => {}
     }
     let mut count = 0;
     for word in words {
@@ -127,11 +134,11 @@ mod tests {
             unpack(&packed, &mut out);
             prop_assert_eq!(&out[1..], &words.concat()[..]);
             #[cfg(target_arch = "x86_64")]
-            {
+            crate::x86::limit::on_each(|| {
                 out.truncate(1);
-                crate::x86::portable::only(|| unpack(&packed, &mut out));
-                prop_assert_eq!(&out[1..], &words.concat()[..]);
-            }
+                unpack(&packed, &mut out);
+                assert_eq!(&out[1..], &words.concat()[..]);
+            });
         }
     }
 }

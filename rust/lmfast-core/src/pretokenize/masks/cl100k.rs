@@ -29,7 +29,7 @@ impl<const KEEPS_FINAL_SPACES: bool, const MARKS: bool, const NUMBERS: usize> Wo
 impl<const KEEPS_FINAL_SPACES: bool, const MARKS: bool, const NUMBERS: usize> Rules<true>
     for Cl100k<KEEPS_FINAL_SPACES, MARKS, NUMBERS>
 {
-    #[inline]
+    #[inline(always)]
     fn starts(&self, window: &mut Window, text: &str) {
         words::starts::<Self>(window, text.as_bytes());
         window.start_behind_contractions(text, Case::Any);

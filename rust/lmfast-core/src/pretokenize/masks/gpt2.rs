@@ -1,8 +1,11 @@
 //! `'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
+use std::array::from_fn;
+
 use super::{
     Rules, Window,
-    bits::{Bits, shifted},
+    bits::{LANES, places},
+    wide,
 };
 use crate::pretokenize::{
     scan::{self, Case},
@@ -18,19 +21,16 @@ use crate::pretokenize::{
 pub(in super::super) struct Gpt2;
 
 impl Rules<false> for Gpt2 {
-    #[inline]
+    #[inline(always)]
     fn starts(&self, window: &mut Window, text: &str) {
-        let mut symbol_before = 0;
-        window.starts = Bits::default();
-        for at in 0..window.blocks() {
-            let (letter, number, white) = (window.letter[at], window.number[at], window.white[at]);
-            let symbol = !(letter | number | white) & window.valid(at);
-            let symbol_behind = shifted(symbol, &mut symbol_before);
-            let runs = letter & !window.letter.behind(at)
-                | number & !window.number.behind(at)
-                | symbol & !symbol_behind;
-            window.starts[at] |= runs & !window.blank.behind(at) | white & !window.white.behind(at);
-            window.start_at_last_white(at, white, text.as_bytes());
+        window.end_with_white();
+        for first in (0..window.blocks()).step_by(LANES) {
+            let starts = from_fn(|lane| starts_of_runs(window, first + lane));
+            *window.starts.lanes(first) = starts;
+        }
+        window.starts.set(0);
+        if window.is_wide {
+            start_at_wide_spaces(window, text.as_bytes());
         }
         window.start_behind_contractions(text, Case::Sensitive);
     }
@@ -38,5 +38,29 @@ impl Rules<false> for Gpt2 {
     #[inline]
     fn next_end(&self, classes: Classes, text: &str, start: usize) -> usize {
         scan::gpt2(classes, text, start)
+    }
+}
+
+/// The starts in block `at`, but for those at wide spaces and behind contractions.
+#[inline(always)]
+fn starts_of_runs(window: &Window, at: usize) -> u64 {
+    let [letter, number, white] = [&window.letter, &window.number, &window.white];
+    let symbol = !(letter[at] | number[at] | white[at]);
+    let no_symbol_behind = letter.behind(at) | number.behind(at) | white.behind(at);
+    let runs = letter[at] & !letter.behind(at)
+        | number[at] & !number.behind(at)
+        | symbol & no_symbol_behind;
+    let first_white = white[at] & !white.behind(at);
+    let last_white = white[at] & !white.before(at) & !window.high[at];
+    runs & !window.blank.behind(at) | first_white | last_white
+}
+
+/// A start at each wide space that is the last whitespace before anything else.
+fn start_at_wide_spaces(window: &mut Window, bytes: &[u8]) {
+    for at in 0..window.blocks() {
+        let last = window.white[at] & !window.white.before(at) & window.high[at];
+        for place in places(at, last) {
+            window.starts.set(wide::lead(bytes, place));
+        }
     }
 }

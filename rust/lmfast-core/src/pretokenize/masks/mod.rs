@@ -6,9 +6,13 @@
 //! long numbers, wide spaces) is looked at one by one. All bytes of a character have the bits of
 //! its classes, so that runs of characters are runs of bits.
 //!
-//! Only the classes of ASCII depend on the processor (`x86`, `neon`); what is not ASCII is looked
-//! up character by character (`wide`), and the rules of each scheme are plain numbers.
+//! Only the classes of ASCII depend on the processor (`avx512`, `avx2`, `neon`); what is not ASCII is
+//! looked up character by character (`wide`), and the rules of each scheme are plain numbers.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod bits;
 mod cl100k;
 mod gpt2;
@@ -19,8 +23,6 @@ mod o200k;
 mod tests;
 mod wide;
 mod words;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 use bits::{Bits, places};
 pub(super) use cl100k::Cl100k;
@@ -32,6 +34,8 @@ use super::{
     scan::{self, Case},
     unicode::Classes,
 };
+#[cfg(target_arch = "x86_64")]
+use crate::x86::Level;
 
 /// Bytes of a block: bits of a mask.
 const BLOCK: usize = u64::BITS as usize;
@@ -96,7 +100,7 @@ struct Block {
 
 /// Rules that say where pretokens start.
 ///
-/// `DETAILS` says whether they ask for slashes, upper case, both, marks and inner bytes, too.
+/// `DETAILS` says whether they ask for newlines, slashes, upper case, both, marks and inner bytes, too.
 pub(super) trait Rules<const DETAILS: bool> {
     /// Set `window.starts` from the classes, for all bytes before `window.limit`, which may be
     /// lowered to where it is not known whether a pretoken starts. The last start may be left out
@@ -112,6 +116,8 @@ pub(super) trait Rules<const DETAILS: bool> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tier {
     #[cfg(target_arch = "x86_64")]
+    Avx512,
+    #[cfg(target_arch = "x86_64")]
     Avx2,
     #[cfg(target_arch = "aarch64")]
     Neon,
@@ -122,14 +128,26 @@ impl Tier {
     #[inline]
     pub(super) fn detect() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
-        if crate::x86::is_supported() {
-            return Some(Self::Avx2);
+        match crate::x86::level() {
+            Level::Avx512 => return Some(Self::Avx512),
+            Level::Avx2 => return Some(Self::Avx2),
+            Level::Base => {}
         }
         #[cfg(target_arch = "aarch64")]
         if std::arch::is_aarch64_feature_detected!("neon") {
             return Some(Self::Neon);
         }
         None
+    }
+
+    /// All that this processor has.
+    #[cfg(test)]
+    pub(super) fn all() -> Vec<Self> {
+        #[cfg(target_arch = "x86_64")]
+        if Self::detect() == Some(Self::Avx512) {
+            return vec![Self::Avx512, Self::Avx2];
+        }
+        Self::detect().into_iter().collect()
     }
 
     #[inline]
@@ -141,8 +159,11 @@ impl Tier {
     ) {
         match self {
             #[cfg(target_arch = "x86_64")]
+            // SAFETY: `detect`, which alone makes a tier, has seen that the processor has AVX-512.
+            Self::Avx512 => unsafe { avx512::classify_all::<DETAILS>(blocks, window, first) },
+            #[cfg(target_arch = "x86_64")]
             // SAFETY: `detect`, which alone makes a tier, has seen that the processor has AVX2.
-            Self::Avx2 => unsafe { x86::classify_all::<DETAILS>(blocks, window, first) },
+            Self::Avx2 => unsafe { avx2::classify_all::<DETAILS>(blocks, window, first) },
             #[cfg(target_arch = "aarch64")]
             // SAFETY: `detect`, which alone makes a tier, has seen that the processor has NEON.
             Self::Neon => unsafe { neon::classify_all::<DETAILS>(blocks, window, first) },
@@ -162,13 +183,13 @@ impl Window {
         self.letter[at] = block.letter;
         self.number[at] = block.number;
         self.white[at] = block.white;
-        self.newline[at] = block.newline;
         self.blank[at] = block.blank;
         self.quote[at] = block.quote;
         self.high[at] = block.high;
         self.three[at] = block.three;
         self.is_wide |= block.high != 0;
         if DETAILS {
+            self.newline[at] = block.newline;
             self.slash[at] = block.slash;
             self.upper[at] = block.upper;
             self.inner[at] = block.inner;
@@ -178,7 +199,7 @@ impl Window {
     }
 
     /// Look at `text` from its beginning on.
-    #[inline]
+    #[inline(always)]
     fn fill<const DETAILS: bool>(&mut self, tier: Tier, classes: Classes, text: &str) {
         self.len = text.len().min(WINDOW);
         self.is_last = self.len == text.len();
@@ -202,7 +223,7 @@ impl Window {
 
     /// Starts at the last character of whitespace before anything else, where `may_be_last` has the
     /// bits of those characters in block `at`.
-    #[inline]
+    #[inline(always)]
     fn start_at_last_white(&mut self, at: usize, may_be_last: u64, bytes: &[u8]) {
         let text_behind = self.valid(at) >> 1 | self.valid(at + 1) << (BLOCK - 1);
         let last = may_be_last & !self.white.before(at) & text_behind;
@@ -212,8 +233,16 @@ impl Window {
         }
     }
 
+    /// Let whitespace follow the text, so that none of it is the last before anything else.
+    #[inline(always)]
+    fn end_with_white(&mut self) {
+        for at in [self.blocks() - 1, self.blocks()] {
+            self.white[at] |= !self.valid(at);
+        }
+    }
+
     /// A start behind each contraction that is a pretoken.
-    #[inline]
+    #[inline(always)]
     fn start_behind_contractions(&mut self, text: &str, case: Case) {
         for at in 0..self.blocks() {
             for place in places(at, self.quote[at] & self.starts[at]) {
@@ -242,11 +271,13 @@ pub(super) fn ends<const DETAILS: bool>(
 ) {
     match tier {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: `detect`, which makes all tiers but that of `x86::ends`, has seen that the processor
-        // has all of it.
-        Tier::Avx2 => unsafe { x86::ends(text, rules, ends) },
+        // SAFETY: `detect` has seen that the processor has all of it.
+        Tier::Avx512 => unsafe { avx512::ends(text, rules, ends) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `detect` has seen that the processor has all of it.
+        Tier::Avx2 => unsafe { avx2::ends(text, rules, ends) },
         #[cfg(target_arch = "aarch64")]
-        Tier::Neon => ends_by(text, tier, rules, ends),
+        Tier::Neon => ends_by(text, tier, rules, ends, super::write_places),
     }
 }
 
@@ -257,6 +288,7 @@ fn ends_by<const DETAILS: bool>(
     tier: Tier,
     rules: &impl Rules<DETAILS>,
     ends: &mut impl Ends,
+    write_places: impl Fn(usize, u64, &mut [usize]),
 ) {
     let classes = Classes::get();
     let mut window = Window::default();
@@ -274,7 +306,7 @@ fn ends_by<const DETAILS: bool>(
         let mut last = 0;
         for at in 0..=end / BLOCK {
             let places = window.starts[at];
-            ends.push_all(start + at * BLOCK, places);
+            ends.push_all(start + at * BLOCK, places, &write_places);
             if places != 0 {
                 last = at * BLOCK + places.ilog2() as usize;
             }

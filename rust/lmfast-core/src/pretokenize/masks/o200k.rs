@@ -24,7 +24,7 @@ impl<const CONTRACTIONS: bool, const NUMBERS: usize> Words for O200k<CONTRACTION
 }
 
 impl<const CONTRACTIONS: bool, const NUMBERS: usize> Rules<true> for O200k<CONTRACTIONS, NUMBERS> {
-    #[inline]
+    #[inline(always)]
     fn starts(&self, window: &mut Window, text: &str) {
         if window.is_wide {
             settle_marks_behind_symbols(window, text.as_bytes());
@@ -84,7 +84,7 @@ fn is_symbol_or_blank(window: &Window, at: usize) -> bool {
 }
 
 /// Move the start from the apostrophe of a contraction that a word ends with to behind it.
-#[inline]
+#[inline(always)]
 fn end_words_with_contractions(window: &mut Window, text: &str) {
     let mut last_end = 0;
     for at in 0..window.blocks() {

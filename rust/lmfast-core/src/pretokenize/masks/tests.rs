@@ -119,7 +119,7 @@ fn tiers_know_the_class_of_every_character() {
     let classes = Classes::get();
     let all: String = ('\0'..=char::MAX).collect();
     let mut window = Window::default();
-    if let Some(tier) = Tier::detect() {
+    for tier in Tier::all() {
         for shift in 0..BLOCK {
             let text = "a".repeat(shift) + &all;
             let mut start = 0;

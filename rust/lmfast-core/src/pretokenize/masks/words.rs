@@ -25,7 +25,7 @@ pub(super) trait Words {
 
 /// Set `window.starts`. Newlines and slashes behind symbols are no longer whitespace nor newlines
 /// afterwards, and marks may have become letters.
-#[inline]
+#[inline(always)]
 pub(super) fn starts<W: Words>(window: &mut Window, bytes: &[u8]) {
     let (mut symbol_before, mut own_symbol_before, mut first_before) = (0, 0, 0);
     let (mut tails, mut characters) = (Adder::default(), Adder::default());

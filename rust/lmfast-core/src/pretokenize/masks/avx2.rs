@@ -6,6 +6,7 @@ use std::arch::x86_64::{
 };
 
 use super::{BLOCK, Block, Ends, Rules, Tier, Window, ends_by, wide};
+use crate::pretokenize::write_places;
 
 /// Tell `ends` where each pretoken ends.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -14,7 +15,7 @@ pub(super) fn ends<const DETAILS: bool>(
     rules: &impl Rules<DETAILS>,
     ends: &mut impl Ends,
 ) {
-    ends_by(text, Tier::Avx2, rules, ends);
+    ends_by(text, Tier::Avx2, rules, ends, write_places);
 }
 
 /// Classify `blocks` as those of the window from `first` on.

@@ -1,15 +1,15 @@
 //! Four pieces at a time, with AVX2.
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_and_si128, _mm_cmpeq_epi64, _mm_or_si128, _mm_set1_epi64x,
-    _mm_unpackhi_epi64, _mm_unpacklo_epi64, _mm256_add_epi32, _mm256_and_si256,
+    __m128i, __m256i, _mm_and_si128, _mm_cmpeq_epi64, _mm_cvtsi32_si128, _mm_or_si128,
+    _mm_set1_epi64x, _mm_unpackhi_epi64, _mm_unpacklo_epi64, _mm256_add_epi32, _mm256_and_si256,
     _mm256_andnot_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_cmpgt_epi64,
     _mm256_movemask_pd, _mm256_mullo_epi32, _mm256_or_si256, _mm256_set_epi64x, _mm256_set_m128i,
     _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_slli_epi64, _mm256_sllv_epi64,
-    _mm256_srli_epi64, _mm256_sub_epi64,
+    _mm256_srl_epi64, _mm256_sub_epi64,
 };
 
-use super::{Asked, FACTORS, Key, SET_BITS, SETS, Set};
+use super::{Asked, FACTORS, Front, Key, LONGEST, SETS};
 use crate::{
     encode::{found::Found, packed::Packed},
     prefetch::prefetch,
@@ -20,14 +20,16 @@ const LANES: usize = 4;
 
 /// Set the keys of pieces, but for the last few, and ask for the memory of their sets. For how many.
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn ask(sets: &[Set; SETS], text: &[u8], bounds: &[usize], asked: &mut Asked) -> usize {
-    let Some(last) = text.len().checked_sub(Key::LONGEST) else { return 0 };
+pub(super) fn ask(front: &mut Front, text: &[u8], bounds: &[usize]) -> usize {
+    let Some(last) = text.len().checked_sub(LONGEST) else { return 0 };
     let last = _mm256_set1_epi64x(last as i64);
     let factors = _mm256_set1_epi64x((u64::from(FACTORS[1]) << 32 | u64::from(FACTORS[0])) as i64);
-    let (keys, places) = (asked.keys.as_chunks_mut().0, asked.sets.as_chunks_mut().0);
-    let starts_and_ends = bounds.as_chunks().0.iter().zip(bounds[1..].as_chunks().0);
+    let unused_bits = _mm_cvtsi32_si128((u64::BITS - front.bits) as i32);
+    let Asked { keys, sets } = &mut front.asked;
+    let asked = keys.as_chunks_mut().0.iter_mut().zip(sets.as_chunks_mut::<LANES>().0);
+    let pieces = bounds.as_chunks().0.iter().zip(bounds[1..].as_chunks().0);
     let mut done = 0;
-    for ((keys, places), (starts, ends)) in keys.iter_mut().zip(places).zip(starts_and_ends) {
+    for ((keys, sets), (starts, ends)) in asked.zip(pieces) {
         let (begin, end) = (lanes(*starts), lanes(*ends));
         // Numbers too large for `i64` have the sign of negative ones.
         let is_behind = _mm256_or_si256(_mm256_cmpgt_epi64(begin, last), begin);
@@ -51,11 +53,10 @@ pub(super) fn ask(sets: &[Set; SETS], text: &[u8], bounds: &[usize], asked: &mut
         // As `Key::set`: the sum of both products stands in the high half.
         let products = _mm256_mullo_epi32(key, factors);
         let sum = _mm256_add_epi32(products, _mm256_slli_epi64::<32>(products));
-        let place = _mm256_srli_epi64::<{ (u64::BITS - SET_BITS) as i32 }>(sum);
         *keys = bytemuck::cast::<__m256i, [u64; LANES]>(key).map(Key);
-        *places = bytemuck::cast::<__m256i, [usize; LANES]>(place);
-        for place in *places {
-            prefetch(&sets[place % SETS]);
+        *sets = bytemuck::cast(_mm256_srl_epi64(sum, unused_bits));
+        for set in *sets {
+            prefetch(&front.sets[set % SETS]);
         }
         done += LANES;
     }
@@ -77,13 +78,13 @@ fn signs(lanes: __m256i) -> usize {
 
 /// Tell the tokens of the first `len` pieces, but for the last few. For how many.
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn answer(sets: &[Set; SETS], asked: &Asked, len: usize, found: &mut Found) -> usize {
-    let keys = asked.keys[..len].as_chunks::<LANES>().0;
-    let places = asked.sets[..len].as_chunks::<LANES>().0;
+pub(super) fn answer(front: &Front, len: usize, found: &mut Found) -> usize {
+    let keys = front.asked.keys[..len].as_chunks::<LANES>().0;
+    let sets = front.asked.sets[..len].as_chunks::<LANES>().0;
     let (mut done, mut missed) = (0, 0);
-    for ((keys, places), tokens) in keys.iter().zip(places).zip(found.tokens.as_chunks_mut().0) {
+    for ((keys, sets), tokens) in keys.iter().zip(sets).zip(found.tokens.as_chunks_mut().0) {
         let in_set = |at: usize| -> __m128i {
-            let set = &sets[places[at] % SETS];
+            let set = &front.sets[sets[at] % SETS];
             let key = _mm_set1_epi64x(keys[at].0 as i64);
             let is_key = _mm_cmpeq_epi64(key, bytemuck::cast(set.keys.map(|key| key.0)));
             _mm_and_si128(is_key, bytemuck::cast(set.tokens.map(Packed::word)))
