@@ -2,7 +2,8 @@
 
     python benches/encoding.py en=books.txt zh=chinese.txt --vocabulary gpt2.json --json out.json
 
-Each engine does each job in a process of its own; engines take turns, and medians count. Cold is
+Each engine does each job in a process of its own; engines take turns, first one way, then the
+other, and medians count. The memory that they need has been in use just before. Cold is
 the first pass of the process, warm the best of three later ones. The documents of a text end with
 <|endoftext|>. Peers that are not installed are left out, and said so.
 """
@@ -138,8 +139,8 @@ class Runner:
     def engines(self, texts: dict[str, Path], repeats: int) -> dict[str, dict]:
         """What each engine needed for its text."""
         runs: dict[str, list[dict]] = {engine: [] for engine in texts}
-        for _ in range(repeats):
-            for engine, found in runs.items():
+        for repeat in range(repeats):
+            for engine, found in list(runs.items())[:: -1 if repeat % 2 else 1]:
                 found.append(self._run(engine, texts[engine], 1 + WARM_PASSES))
         # Peers that are given the beginning of a text are compared with the ids of that alone.
         expected = {texts["lmfast"]: runs["lmfast"][0]["ids_sha256"]}

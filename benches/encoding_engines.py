@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from worker import SPECIAL, answer, documents, peak_bytes
+from worker import SPECIAL, answer, documents, have_memory_ready, peak_bytes
 
 Ids = NDArray[np.unsignedinteger]
 DIGEST_IDS = 1 << 20
@@ -193,6 +193,7 @@ def main(task: dict[str, Any]) -> None:
     work = _job(engine, task["job"], path, task["dtype"])
     if work is None:
         return answer({"seconds": None})
+    have_memory_ready()
     before, seconds, result = peak_bytes(), [], None
     for _ in range(task["passes"]):
         # An engine must not pay for the results of the pass before.
