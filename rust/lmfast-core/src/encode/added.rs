@@ -1,6 +1,8 @@
 //! What a tokenizer file says beside merges: added tokens that are not plain, a normal form, and
 //! the ids that stand around every text.
 
+use std::sync::OnceLock;
+
 use super::{Memory, Tokenizer};
 use crate::{
     error::{Error, Result},
@@ -19,6 +21,7 @@ impl Tokenizer {
             })?;
         }
         self.template = template;
+        self.identity = OnceLock::new();
         Ok(self)
     }
 

@@ -26,7 +26,7 @@ mod stitch;
 mod tests;
 mod text;
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::OnceLock};
 
 use rustc_hash::FxBuildHasher;
 use sha2::{Digest, Sha256};
@@ -59,6 +59,8 @@ pub struct Tokenizer {
     special_tokens: SpecialTokens,
     pretokenizer: Pretokenizer,
     template: Template,
+    /// Once somebody has asked for it.
+    identity: OnceLock<String>,
     pairs: PairRanks,
     seams: Seams,
     /// Tokens that are whole pretokens and that merging does not give.
@@ -102,6 +104,7 @@ impl Tokenizer {
             special_tokens,
             pretokenizer,
             template: Template::default(),
+            identity: OnceLock::new(),
             pairs,
             whole_only: HashMap::default(),
             idle: Idle::default(),
@@ -133,6 +136,16 @@ impl Tokenizer {
 
     /// A hash of all that decides which ids a text gets: 64 hexadecimal digits.
     pub fn identity(&self) -> String {
+        // Set when it is known: nobody waits for another who computes it, be it in the parent of a
+        // forked process.
+        self.identity.get().cloned().unwrap_or_else(|| {
+            let identity = self.compute_identity();
+            let _ = self.identity.set(identity.clone());
+            identity
+        })
+    }
+
+    fn compute_identity(&self) -> String {
         // Hashed many parts at a time: most have four bytes.
         let (mut hash, mut waiting) = (Sha256::new(), Vec::with_capacity(1 << 14));
         let mut part = |bytes: &[u8]| {
