@@ -23,12 +23,6 @@ pub(crate) fn level() -> Level {
     level
 }
 
-/// Whether it is [`Level::Avx2`] or a later one.
-#[inline]
-pub(crate) fn has_avx2() -> bool {
-    level() >= Level::Avx2
-}
-
 #[cold]
 fn detect() -> Level {
     macro_rules! has {

@@ -62,7 +62,7 @@ impl Cache {
     /// are left that are not known, or have too many tokens for one word.
     #[inline(always)]
     pub(super) fn look_up(&self, text: &[u8], bounds: &[usize; AT_ONCE + 1], found: &mut Found) {
-        let Found { tokens, missed, missed_len, keys, unknown, unknown_len, told, told_len } =
+        let Found { tokens, missed, missed_len, keys, words, unknown, unknown_len, told, told_len } =
             found;
         let missed = &mut missed[..*missed_len];
         // The remainder is the number itself, and tells the compiler that there is a piece.
@@ -83,7 +83,7 @@ impl Cache {
             // All three are written in any case: which of them count cannot be foreseen.
             told[left_told % AT_ONCE] = (key, word);
             left_told += usize::from(!word.is_nothing() & (key.len() <= front::LONGEST));
-            (missed[left], keys[left]) = (index, (key, hash));
+            (missed[left], keys[left], words[left]) = (index, (key, hash), [first, second]);
             unknown[left_unknown] = left as u16;
             left += usize::from(word.is_nothing());
             left_unknown += usize::from(first | second == 0);
@@ -101,7 +101,13 @@ impl Cache {
     /// Append the tokens of a pretoken to `out`, if it is known.
     #[inline(always)]
     pub(super) fn get(&self, key: Short, hash: u32, out: &mut Vec<TokenId>) -> bool {
-        let [first, second] = find(&self.sets[set_of(hash, self.bits)], key);
+        self.append(find(&self.sets[set_of(hash, self.bits)], key), out)
+    }
+
+    /// Append the tokens that these words tell, which [`look_up`](Self::look_up) found. Whether there are
+    /// any: words may tell of what was forgotten since.
+    #[inline(always)]
+    pub(super) fn append(&self, [first, second]: [u64; 2], out: &mut Vec<TokenId>) -> bool {
         let end = if first != 0 {
             let (first, second) = (Packed::from_word(first), Packed::from_word(second));
             let (tokens, count) = second.tokens();

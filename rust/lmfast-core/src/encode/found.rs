@@ -16,6 +16,8 @@ pub(super) struct Found {
     pub(super) missed_len: usize,
     /// Their keys in the cache, which has been asked for them, and the hashes of these.
     pub(super) keys: [(Short, u32); AT_ONCE],
+    /// What the cache knows of those that it could not tell in a word.
+    pub(super) words: [[u64; 2]; AT_ONCE],
     /// Which of the missed ones are not known at all, by their place among them.
     pub(super) unknown: [u16; AT_ONCE],
     pub(super) unknown_len: usize,
@@ -31,6 +33,7 @@ impl Default for Found {
             missed: [0; AT_ONCE],
             missed_len: 0,
             keys: [(Short::default(), 0); AT_ONCE],
+            words: [[0; 2]; AT_ONCE],
             unknown: [0; AT_ONCE],
             unknown_len: 0,
             told: [(Short::default(), Packed::default()); AT_ONCE],

@@ -9,7 +9,7 @@
 //! taken apart where no merge reaches across. Where many had to be, the next ones are taken apart
 //! before they are looked up.
 
-use std::ops::Range;
+use std::{mem::MaybeUninit, ops::Range};
 
 use super::{
     Tokenizer,
@@ -19,9 +19,12 @@ use super::{
     front::Front,
     lane::{Lane, merge_together},
     long_cache::LongCache,
-    packed, seams,
+    packed::{self, Packed},
+    seams,
     stitch::Workspace,
 };
+#[cfg(target_arch = "x86_64")]
+use crate::x86::Level;
 use crate::{
     error::Result,
     hash::{self, Short},
@@ -344,33 +347,72 @@ impl Lookup<'_> {
 
     /// Append the tokens of all: those that a word tells, and the others.
     #[inline(always)]
-    fn put(&mut self, pieces: &Collected, mut parts: Option<&mut Collected>) {
-        let Found { missed, missed_len, keys, .. } = &pieces.found;
+    fn put(&mut self, pieces: &Collected, parts: Option<&mut Collected>) {
+        #[cfg(target_arch = "x86_64")]
+        match crate::x86::level() {
+            // SAFETY: The processor has what it is compiled for.
+            Level::Avx512 => return unsafe { self.put_by_avx512(pieces, parts) },
+            // SAFETY: The processor has what it is compiled for.
+            Level::Avx2 => return unsafe { self.put_by_avx2(pieces, parts) },
+            Level::Base => {}
+        }
+        self.put_by(pieces, parts, packed::unpack);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,popcnt")]
+    fn put_by_avx512(&mut self, pieces: &Collected, parts: Option<&mut Collected>) {
+        self.put_by(pieces, parts, |words, room| packed::avx512::unpack(words, room));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn put_by_avx2(&mut self, pieces: &Collected, parts: Option<&mut Collected>) {
+        self.put_by(pieces, parts, |words, room| packed::avx2::unpack(words, room));
+    }
+
+    #[inline(always)]
+    fn put_by(
+        &mut self,
+        pieces: &Collected,
+        mut parts: Option<&mut Collected>,
+        unpack: impl Fn(&[Packed], &mut [MaybeUninit<TokenId>]) -> usize,
+    ) {
+        let Found { missed, missed_len, keys, words, .. } = &pieces.found;
         let mut next = 0;
-        for (&index, &(key, hash)) in missed[..*missed_len].iter().zip(keys) {
+        for ((&index, &(key, hash)), &words) in missed[..*missed_len].iter().zip(keys).zip(words) {
             let index = usize::from(index);
-            self.unpack(pieces, next..index);
+            self.put_known(pieces, next..index, &unpack);
             next = index + 1;
-            if !self.tables.short.get(key, hash, self.out) {
+            let short = &self.tables.short;
+            // Those that were not known may have been learned.
+            if !short.append(words, self.out) && !short.get(key, hash, self.out) {
                 let (start, end) = (pieces.bounds[index], pieces.bounds[next]);
                 self.put_unknown(start, end, (key, hash), parts.as_deref_mut());
             }
         }
-        self.unpack(pieces, next..pieces.len);
+        self.put_known(pieces, next..pieces.len, &unpack);
     }
 
     /// Append the tokens of so many pieces that words tell, and note where texts end.
     #[inline(always)]
-    fn unpack(&mut self, pieces: &Collected, mut range: Range<usize>) {
+    fn put_known(
+        &mut self,
+        pieces: &Collected,
+        mut range: Range<usize>,
+        unpack: impl Fn(&[Packed], &mut [MaybeUninit<TokenId>]) -> usize,
+    ) {
         let Collected { bounds, found: Found { tokens, .. }, .. } = pieces;
         while let Some(end) = self.texts.next_until(bounds[range.end]) {
             let pieces = &bounds[range.start..=range.end];
             let at = range.start + pieces.partition_point(|&bound| bound < end);
-            packed::unpack(&tokens[range.start..at], self.out);
+            // SAFETY: All that `put` hands on do what `packed::unpack` does.
+            unsafe { packed::append(&tokens[range.start..at], self.out, &unpack) };
             self.texts.in_ids.push(self.out.len() as u64);
             range.start = at;
         }
-        packed::unpack(&tokens[range], self.out);
+        // SAFETY: As above.
+        unsafe { packed::append(&tokens[range], self.out, &unpack) };
     }
 
     /// Append the tokens of a piece that the cache does not know, and remember them; it is a part

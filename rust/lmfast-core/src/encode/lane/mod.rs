@@ -12,6 +12,8 @@ use super::{
     pairs::{NEVER, PairRanks},
 };
 use crate::vocabulary::{MAX_RANKS, TokenId};
+#[cfg(target_arch = "x86_64")]
+use crate::x86::Level;
 
 /// The longest piece of a lane.
 pub(super) const LONGEST: usize = 32;
@@ -55,7 +57,7 @@ impl<const N: usize, K: Default> Default for Lane<N, K> {
 /// a processor waits for the memory of all of them together.
 pub(super) fn merge_together<const N: usize, K>(pairs: &PairRanks, lanes: &mut [Lane<N, K>]) {
     #[cfg(target_arch = "x86_64")]
-    if crate::x86::has_avx2() {
+    if crate::x86::level() >= Level::Avx2 {
         // SAFETY: The processor has what the code is made for.
         return unsafe { x86::merge_together(pairs, lanes) };
     }

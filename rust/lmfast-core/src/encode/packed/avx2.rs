@@ -16,8 +16,9 @@ const BITS_BEFORE: [u32; 4] =
     [COUNT_BITS, COUNT_BITS + ID_BITS - 16, COUNT_BITS + 2 * ID_BITS - 32, 0];
 
 /// Write the tokens of all words from the beginning of `room` on. How many they are.
+#[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn unpack_into(words: &[Packed], room: &mut [MaybeUninit<TokenId>]) -> usize {
+pub(in crate::encode) fn unpack(words: &[Packed], room: &mut [MaybeUninit<TokenId>]) -> usize {
     assert!(TOKENS * words.len() + WRITTEN_IN_VAIN <= room.len(), "room for all");
     let mask = _mm_set1_epi32(ID_MASK as i32);
     let mut count = 0;

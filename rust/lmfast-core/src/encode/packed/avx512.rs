@@ -28,8 +28,9 @@ const BITS_BEFORE: [[u32; 4]; LANES] =
     [[COUNT_BITS, COUNT_BITS + ID_BITS - 16, COUNT_BITS + 2 * ID_BITS - 32, 0]; LANES];
 
 /// Write the tokens of all words from the beginning of `room` on. How many they are.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,popcnt")]
-pub(super) fn unpack_into(words: &[Packed], room: &mut [MaybeUninit<TokenId>]) -> usize {
+pub(in crate::encode) fn unpack(words: &[Packed], room: &mut [MaybeUninit<TokenId>]) -> usize {
     assert!(TOKENS * words.len() + WRITTEN_IN_VAIN <= room.len(), "room for all");
     let mut count = 0;
     let (fours, rest) = words.as_chunks::<LANES>();

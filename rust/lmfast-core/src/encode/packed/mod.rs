@@ -1,15 +1,13 @@
 //! One to three tokens in one word, as the tables hold them.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(super) mod avx512;
 
 use std::mem::MaybeUninit;
 
 use crate::vocabulary::TokenId;
-#[cfg(target_arch = "x86_64")]
-use crate::x86::Level;
 
 /// Tokens that a word holds.
 pub(super) const TOKENS: usize = 3;
@@ -69,29 +67,9 @@ impl Packed {
     }
 }
 
-/// Append the tokens of all words.
-pub(super) fn unpack(words: &[Packed], out: &mut Vec<TokenId>) {
-    let most = TOKENS * words.len() + WRITTEN_IN_VAIN;
-    if out.capacity() - out.len() < most {
-        out.reserve(most);
-    }
-    let room = &mut out.spare_capacity_mut()[..most];
-    let count = unpack_into(words, room);
-    // SAFETY: So many of the first places of the room are written.
-    unsafe { out.set_len(out.len() + count) };
-}
-
 /// Write the tokens of all words from the beginning of `room` on. How many they are.
 #[inline(always)]
-fn unpack_into(words: &[Packed], room: &mut [MaybeUninit<TokenId>]) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    match crate::x86::level() {
-        // SAFETY: The processor has what it is compiled for.
-        Level::Avx512 => return unsafe { avx512::unpack_into(words, room) },
-        // SAFETY: The processor has what it is compiled for.
-        Level::Avx2 => return unsafe { avx2::unpack_into(words, room) },
-        Level::Base => {}
-    }
+pub(super) fn unpack(words: &[Packed], room: &mut [MaybeUninit<TokenId>]) -> usize {
     let mut count = 0;
     for word in words {
         let (tokens, len) = word.tokens();
@@ -102,11 +80,45 @@ fn unpack_into(words: &[Packed], room: &mut [MaybeUninit<TokenId>]) -> usize {
     count
 }
 
+/// Append the tokens of all words.
+///
+/// # Safety
+///
+/// `unpack` does what [`unpack`] does: it writes as many of the first places as it says.
+#[inline(always)]
+pub(super) unsafe fn append(
+    words: &[Packed],
+    out: &mut Vec<TokenId>,
+    unpack: impl Fn(&[Packed], &mut [MaybeUninit<TokenId>]) -> usize,
+) {
+    let most = TOKENS * words.len() + WRITTEN_IN_VAIN;
+    if out.capacity() - out.len() < most {
+        out.reserve(most);
+    }
+    let room = &mut out.spare_capacity_mut()[..most];
+    let count = unpack(words, room);
+    // SAFETY: So many of the first places of the room are written, as the caller says.
+    unsafe { out.set_len(out.len() + count) };
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    #[cfg(target_arch = "x86_64")]
+    use crate::x86::Level;
+
+    fn assert_appended(
+        packed: &[Packed],
+        ids: &[TokenId],
+        unpack: impl Fn(&[Packed], &mut [MaybeUninit<TokenId>]) -> usize,
+    ) {
+        let mut out = vec![7];
+        // SAFETY: All of them do what `unpack` does.
+        unsafe { append(packed, &mut out, unpack) };
+        assert_eq!((out[0], &out[1..]), (7, ids));
+    }
 
     #[test]
     fn tokens_are_packed_or_refused() {
@@ -130,15 +142,19 @@ mod tests {
         ) {
             let packed: Vec<_> =
                 words.iter().map(|tokens| Packed::of(tokens).unwrap_or_default()).collect();
-            let mut out = vec![7];
-            unpack(&packed, &mut out);
-            prop_assert_eq!(&out[1..], &words.concat()[..]);
+            let ids = words.concat();
+            assert_appended(&packed, &ids, unpack);
             #[cfg(target_arch = "x86_64")]
-            crate::x86::limit::on_each(|| {
-                out.truncate(1);
-                unpack(&packed, &mut out);
-                assert_eq!(&out[1..], &words.concat()[..]);
-            });
+            {
+                if crate::x86::level() >= Level::Avx2 {
+                    // SAFETY: The processor has what it is compiled for.
+                    assert_appended(&packed, &ids, |words, room| unsafe { avx2::unpack(words, room) });
+                }
+                if crate::x86::level() == Level::Avx512 {
+                    // SAFETY: The processor has what it is compiled for.
+                    assert_appended(&packed, &ids, |words, room| unsafe { avx512::unpack(words, room) });
+                }
+            }
         }
     }
 }
