@@ -1,6 +1,6 @@
 //! What code for x86 counts on beyond what every such processor has.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// What a processor has. What is compiled for a level runs on the later ones, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,12 +16,24 @@ pub(crate) enum Level {
 /// The level of this processor.
 #[inline]
 pub(crate) fn level() -> Level {
-    static LEVEL: OnceLock<Level> = OnceLock::new();
-    let level = *LEVEL.get_or_init(detect);
+    // No lock: a child that is forked while another thread holds it would wait for good.
+    static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
+    let level = match LEVEL.load(Relaxed) {
+        0 => Level::Base,
+        1 => Level::Avx2,
+        2 => Level::Avx512,
+        _ => {
+            let level = detect();
+            LEVEL.store(level as u8, Relaxed);
+            level
+        }
+    };
     #[cfg(test)]
     let level = level.min(limit::get());
     level
 }
+
+const UNKNOWN: u8 = u8::MAX;
 
 #[cold]
 fn detect() -> Level {

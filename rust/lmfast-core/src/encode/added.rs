@@ -1,7 +1,7 @@
 //! What a tokenizer file says beside merges: added tokens that are not plain, a normal form, and
 //! the ids that stand around every text.
 
-use std::sync::OnceLock;
+use std::sync::Mutex;
 
 use super::{Memory, Tokenizer};
 use crate::{
@@ -21,7 +21,7 @@ impl Tokenizer {
             })?;
         }
         self.template = template;
-        self.identity = OnceLock::new();
+        self.identity = Mutex::default();
         Ok(self)
     }
 

@@ -26,7 +26,7 @@ mod stitch;
 mod tests;
 mod text;
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::{collections::HashMap, sync::Mutex};
 
 use rustc_hash::FxBuildHasher;
 use sha2::{Digest, Sha256};
@@ -60,7 +60,7 @@ pub struct Tokenizer {
     pretokenizer: Pretokenizer,
     template: Template,
     /// Once somebody has asked for it.
-    identity: OnceLock<String>,
+    identity: Mutex<Option<String>>,
     pairs: PairRanks,
     seams: Seams,
     /// Tokens that are whole pretokens and that merging does not give.
@@ -104,7 +104,7 @@ impl Tokenizer {
             special_tokens,
             pretokenizer,
             template: Template::default(),
-            identity: OnceLock::new(),
+            identity: Mutex::default(),
             pairs,
             whole_only: HashMap::default(),
             idle: Idle::default(),
@@ -136,13 +136,17 @@ impl Tokenizer {
 
     /// A hash of all that decides which ids a text gets: 64 hexadecimal digits.
     pub fn identity(&self) -> String {
-        // Set when it is known: nobody waits for another who computes it, be it in the parent of a
-        // forked process.
-        self.identity.get().cloned().unwrap_or_else(|| {
-            let identity = self.compute_identity();
-            let _ = self.identity.set(identity.clone());
-            identity
-        })
+        // Nobody waits for the lock, which a forked child may find held for good.
+        if let Ok(kept) = self.identity.try_lock()
+            && let Some(identity) = &*kept
+        {
+            return identity.clone();
+        }
+        let identity = self.compute_identity();
+        if let Ok(mut kept) = self.identity.try_lock() {
+            *kept = Some(identity.clone());
+        }
+        identity
     }
 
     fn compute_identity(&self) -> String {

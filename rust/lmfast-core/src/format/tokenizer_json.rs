@@ -149,6 +149,8 @@ mod tests {
         let Template { before, after, .. } = read.template();
         assert_eq!((&before[..], &after[..]), (&[32][..], &[258][..]));
         assert_ne!(read.identity(), plain.identity());
+        let (before, plain) = (plain.identity(), plain.with_template(read.template().clone()));
+        assert_ne!(plain.unwrap().identity(), before);
         let again = from_json(&to_json(&read)).unwrap();
         assert_eq!(again.identity(), read.identity());
         assert_eq!(again.template(), read.template());
